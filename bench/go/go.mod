@@ -1,0 +1,3 @@
+module gloom/bench
+
+go 1.24

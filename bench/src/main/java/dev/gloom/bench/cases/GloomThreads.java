@@ -1,0 +1,55 @@
+package dev.gloom.bench.cases;
+
+import dev.gloom.Gloom;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+
+/// Goroutines of gloom's default scheduler.
+public final class GloomThreads implements Threads {
+  @Override
+  public void run(Runnable root) throws Exception {
+    Gloom.run(root::run);
+  }
+
+  @Override
+  public void start(Runnable body) {
+    Gloom.go(body::run);
+  }
+
+  @Override
+  public void yield() {
+    Gloom.gosched();
+  }
+
+  @Override
+  public int procs() {
+    return Gloom.maxProcs(0);
+  }
+
+  @Override
+  public Map<String, Long> counters() {
+    var stats = Gloom.stats();
+    var counters = new LinkedHashMap<String, Long>();
+    counters.put("dispatches", stats.dispatches());
+    counters.put("sameM", stats.sameM());
+    counters.put("steals", stats.steals());
+    counters.put("wakeups", stats.wakeups());
+    counters.put("handoffs", stats.handoffs());
+    return counters;
+  }
+
+  @Override
+  public String version() {
+    var versions = new Properties();
+    try (var in = GloomThreads.class.getResourceAsStream("/dev/gloom/bench/version.properties")) {
+      versions.load(Objects.requireNonNull(in));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return "gloom " + versions.getProperty("gloom") + " on " + Jvm.version();
+  }
+}

@@ -1,0 +1,148 @@
+package dev.gloom.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(60)
+class BenchTest {
+  private static final List<String> TINY =
+      List.of("--scale", "0.001", "--rounds", "2", "--warmup", "0", "--heap", "256m");
+
+  @TempDir Path folder;
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream messages = new ByteArrayOutputStream();
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "nonsense         | unknown case: nonsense; there are yield, spawn, parkpingpong, skynet",
+        "yield/3p         | unknown case: yield/3p; there are yield",
+        "--peers gloom,c  | unknown peer: c; there are gloom, jdk, go",
+        "--rounds 0       | --rounds must be at least 1: 0",
+        "--rounds many    | Invalid value for option '--rounds'",
+        "--json /no/x     | --json: cannot write there: /no/x",
+        "--heap lots      | --heap must be a size like 2g or 512m: lots",
+        "--nonsense       | Unknown option: '--nonsense'",
+      })
+  void aCommandLineThatMakesNoSenseIsNamedAndEndsWith2(String args, String message) {
+    assertEquals(2, bench(args.strip().split(" ")));
+    assertTrue(messages.toString().startsWith("gloom bench: " + message), messages::toString);
+    assertEquals("", out.toString());
+  }
+
+  @Test
+  void listNamesCasesAndPeers() {
+    assertEquals(0, bench("--list"));
+    for (String name : List.of("yield/1p", "spawn/2p", "parkpingpong/1p", "skynet/2p")) {
+      assertTrue(out.toString().contains("  " + name + " "), out::toString);
+    }
+    for (String name : Peers.DEFAULTS) {
+      assertTrue(out.toString().contains("  " + name + " "), out::toString);
+    }
+  }
+
+  @Test
+  void aBareNameMeansAllItsVariants() {
+    assertEquals(
+        List.of("skynet/1p", "skynet/2p"),
+        Cases.named("skynet").stream().map(BenchCase::fullName).toList());
+  }
+
+  @Test
+  void everyCaseRunsOnGloomAndOnTheJdk() throws Exception {
+    Path json = folder.resolve("results.json");
+    int status =
+        bench(
+            "yield/1p",
+            "spawn/2p",
+            "parkpingpong/2p",
+            "skynet/1p",
+            "--peers",
+            "gloom,jdk",
+            "--json",
+            json.toString());
+
+    assertEquals(0, status, this::everything);
+    String results = Files.readString(json);
+    for (String name : List.of("yield/1p", "spawn/2p", "parkpingpong/2p", "skynet/1p")) {
+      for (String peer : List.of("gloom", "jdk")) {
+        var object =
+            Pattern.compile(
+                ("{`case`: `%s`, `peer`: `%s`, `version`: `[^`]+`, `unit`: `ns/op`, "
+                        + "`rounds`: \\[[0-9.]+, [0-9.]+], `median`: [0-9.]+}")
+                    .formatted(name, peer)
+                    .replace('`', '"')
+                    .replace("{", "\\{"));
+        assertTrue(object.matcher(results).find(), () -> object + " in " + results);
+      }
+    }
+    assertTrue(out.toString().contains("gloom's scheduler, an operation"), this::everything);
+    assertTrue(out.toString().contains("SCALE"), this::everything);
+  }
+
+  @Test
+  void switchListsWhatEachStepAdds() {
+    assertEquals(0, bench("switch", "--peers", "jdk"), this::everything);
+
+    assertTrue(out.toString().contains("bare continuation, yield + run"), this::everything);
+    assertTrue(out.toString().contains("virtual thread on a trivial exec"), this::everything);
+    assertTrue(out.toString().contains("JDK, 1 carrier"), this::everything);
+  }
+
+  @Test
+  void floorsSayWhatTheyCannotDo() {
+    assertEquals(0, bench("yield/2p", "--peers", "executor,continuation"), this::everything);
+
+    assertTrue(out.toString().contains("n/a  one thread only"), this::everything);
+    assertTrue(out.toString().contains("n/a  a bare continuation cannot park"), this::everything);
+  }
+
+  @Test
+  void goRunsItsTwins() {
+    assumeTrue(GoPeer.find(System.getenv()).isPresent(), "no Go here");
+    assertEquals(
+        0,
+        bench("yield/1p", "spawn/1p", "parkpingpong/1p", "skynet/2p", "--peers", "go"),
+        this::everything);
+
+    assertEquals(4, out.toString().lines().filter(line -> line.contains(" go  ")).count());
+    assertFalse(out.toString().contains("n/a"), this::everything);
+  }
+
+  @Test
+  void withoutAToolchainThereIsNoGo() {
+    assertTrue(GoPeer.find(Map.of()).isEmpty());
+    assertTrue(GoPeer.find(Map.of("PATH", folder.toString())).isEmpty());
+  }
+
+  private int bench(String... args) {
+    var all = new ArrayList<>(List.of(args));
+    if (all.stream().noneMatch(arg -> arg.matches("--(rounds|heap).*"))) {
+      all.addAll(TINY);
+    }
+    return Bench.execute(
+        new PrintStream(out), new PrintStream(messages), all.toArray(String[]::new));
+  }
+
+  private String everything() {
+    return out + "\n" + messages;
+  }
+}

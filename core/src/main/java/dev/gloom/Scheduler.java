@@ -1,0 +1,129 @@
+package dev.gloom;
+
+import dev.gloom.runtime.G;
+import dev.gloom.runtime.Knobs;
+import dev.gloom.runtime.Sched;
+import dev.gloom.runtime.Spawn;
+import java.util.Objects;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+
+/// A scheduler of one's own, with its own processors and threads. Most programs need none: {@link
+/// Gloom} is the default one.
+///
+/// ```java
+/// try (var scheduler = Scheduler.builder().maxProcs(2).build()) {
+///   scheduler.run(() -> …);
+/// }
+/// ```
+///
+/// {@link #close()} refuses new goroutines with {@link
+/// java.util.concurrent.RejectedExecutionException}. It does not wait: goroutines that exist go on,
+/// those that are parked can still be woken, and the threads end when the last goroutine has.
+public final class Scheduler implements AutoCloseable {
+  private final Sched sched;
+
+  Scheduler(Sched sched) {
+    this.sched = sched;
+  }
+
+  /// Settings for a new scheduler; the defaults are those of {@link Gloom}.
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /// Settings for a new scheduler.
+  public static final class Builder {
+    private final Knobs knobs = Knobs.ofProcess();
+    private int maxProcs = knobs.maxProcs();
+
+    private Builder() {}
+
+    /// How many goroutines run at once, from 1.
+    public Builder maxProcs(int n) {
+      maxProcs = Knobs.checkMaxProcs(n);
+      return this;
+    }
+
+    /// The scheduler. It has no thread before its first goroutine.
+    public Scheduler build() {
+      return new Scheduler(new Sched(maxProcs, knobs));
+    }
+  }
+
+  /// As {@link Gloom#run}, here.
+  public void run(Body body) throws Exception {
+    sched.run(Objects.requireNonNull(body, "run of null body"));
+  }
+
+  /// As {@link Gloom#go(Body)}, here.
+  public Goroutine go(Body body) {
+    return new Goroutine(Spawn.go(sched, "", Objects.requireNonNull(body, GO_OF_NULL)));
+  }
+
+  /// As {@link Gloom#go(String, Body)}, here.
+  public Goroutine go(String name, Body body) {
+    Objects.requireNonNull(name, "go with a null name: leave it out instead");
+    return new Goroutine(Spawn.go(sched, name, Objects.requireNonNull(body, GO_OF_NULL)));
+  }
+
+  /// How many goroutines run at once.
+  public int maxProcs() {
+    return sched.maxProcs();
+  }
+
+  /// Changes that number; answers the old one. Less than 1 only reads.
+  public int maxProcs(int n) {
+    return sched.maxProcs(n);
+  }
+
+  /// Goroutines that have started and not ended.
+  public int numGoroutine() {
+    return sched.numGoroutine();
+  }
+
+  /// Makes threads that are goroutines of this scheduler once started.
+  public ThreadFactory threadFactory() {
+    return body -> {
+      Objects.requireNonNull(body, "newThread of null");
+      G g = Spawn.make(sched, "", Executors.callable(body), null);
+      return g.thread();
+    };
+  }
+
+  /// A new executor that runs each task in a goroutine of its own; its close waits for its tasks.
+  public ExecutorService executor() {
+    return Executors.newThreadPerTaskExecutor(threadFactory());
+  }
+
+  /// What has been counted so far.
+  public Stats stats() {
+    var c = sched.counters();
+    return new Stats(
+        c.maxProcs(),
+        c.idleProcs(),
+        c.searching(),
+        c.threads(),
+        c.idleThreads(),
+        c.goroutines(),
+        c.started(),
+        c.globalQueue(),
+        c.dispatches(),
+        c.sameM(),
+        c.steals(),
+        c.stolen(),
+        c.overflows(),
+        c.wakeups(),
+        0,
+        c.rescues());
+  }
+
+  /// Refuses new goroutines; does not wait for those that exist.
+  @Override
+  public void close() {
+    sched.close();
+  }
+
+  private static final String GO_OF_NULL = "go of nil func value: the body is null";
+}

@@ -1,0 +1,26 @@
+package dev.gloom.runtime;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+
+/// gloom's own bugs stop loudly: what happened, the state of the scheduler, and the end of the JVM.
+/// A scheduler that goes on after it broke an invariant loses goroutines in silence, which is worse.
+/// `gloom.onbug=log` goes on all the same. Go: `throw`
+final class Fatal {
+  private static final int STATUS = 2;
+
+  private Fatal() {}
+
+  static void bug(Sched sched, String what, Throwable cause) {
+    var stack = new StringWriter();
+    cause.printStackTrace(new PrintWriter(stack));
+    System.err.printf(
+        "fatal error: gloom: %s%n%s%n%s"
+            + "This is a bug in gloom: please report it with the text above.%n",
+        what, stack, sched.describe());
+    System.err.flush();
+    if (sched.haltOnBug) {
+      Runtime.getRuntime().halt(STATUS);
+    }
+  }
+}

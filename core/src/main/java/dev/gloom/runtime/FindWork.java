@@ -1,0 +1,158 @@
+package dev.gloom.runtime;
+
+import org.jspecify.annotations.Nullable;
+
+/// The order in which an M looks for its next goroutine, and nothing else.
+///
+/// 1. every 61st tick, one from the global queue: else local work could starve it for ever;
+/// 2. run-next, then the ring;
+/// 3. a batch from the global queue;
+/// 4. half of another P's ring, victims in random order, four rounds; in the last one also run-next;
+/// 5. give up the P, look once more, sleep (Idle).
+///
+/// Go: `findRunnable`, `stealWork`
+final class FindWork {
+  /// Prime, so that it does not fall into step with the program's own loops.
+  private static final int GLOBAL_EVERY = 61;
+
+  private static final int STEAL_ROUNDS = 4;
+
+  /// How long a thief leaves a run-next goroutine to the M that is probably about to run it.
+  private static final long NEXT_GRACE_NANOS = 3_000;
+
+  private FindWork() {}
+
+  /// The goroutine that `m` is to run now; sleeps while there is none; null if `m` is to end.
+  static @Nullable G next(M m) {
+    Sched sched = m.sched;
+    for (; ; ) {
+      P p = m.p;
+      if (p == null) {
+        if (!sched.idle.await(m)) {
+          return null;
+        }
+        continue;
+      }
+      if (p.request != 0) {
+        serve(m, p);
+        continue;
+      }
+      G g = queued(sched, p);
+      if (g == null && sched.idle.maySearch(m)) {
+        g = steal(sched, p);
+      }
+      if (g != null) {
+        if (m.spinning) {
+          sched.idle.foundWork(m);
+        }
+        return g;
+      }
+      sched.idle.release(m, p);
+    }
+  }
+
+  /// Steps 1 to 3.
+  static @Nullable G queued(Sched sched, P p) {
+    G g;
+    p.inherit = false;
+    if (p.tick % GLOBAL_EVERY == 0 && !sched.global.isEmpty()) {
+      g = sched.global.take();
+      if (g != null) {
+        return g;
+      }
+    }
+    g = p.queue.takeNext();
+    if (g != null) {
+      p.inherit = true;
+      return g;
+    }
+    g = p.queue.poll();
+    if (g != null) {
+      return g;
+    }
+    return fromGlobal(sched, p);
+  }
+
+  private static @Nullable G fromGlobal(Sched sched, P p) {
+    int size = sched.global.size();
+    if (size == 0) {
+      return null;
+    }
+    G g = sched.global.takeChain(GlobalQueue.batch(size, sched.maxProcs()));
+    if (g != null && g.link != null) {
+      G rest = p.queue.offerChain(g.link);
+      assert rest == null : "batch larger than an empty ring";
+      g.link = null;
+      sched.publishedInRing();
+    }
+    return g;
+  }
+
+  /// Step 4.
+  static @Nullable G steal(Sched sched, P p) {
+    Sched.Procs procs = sched.procs();
+    for (int round = 0; round < STEAL_ROUNDS; round++) {
+      int random = p.rand.next();
+      int position = procs.order.start(random);
+      int step = procs.order.step(random);
+      for (int i = 0; i < procs.all.length; i++, position = procs.order.after(position, step)) {
+        P victim = procs.all[position];
+        if (victim == p) {
+          continue;
+        }
+        G g = stealFrom(sched, victim, p, round == STEAL_ROUNDS - 1);
+        if (g != null) {
+          return g;
+        }
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable G stealFrom(Sched sched, P victim, P p, boolean nextToo) {
+    int before = p.queue.size();
+    G g = victim.queue.stealInto(p.queue);
+    if (g != null) {
+      p.steals++;
+      p.stolen += p.queue.size() - before + 1;
+      return g;
+    }
+    if (!nextToo) {
+      return null;
+    }
+    G next = victim.queue.peekNext();
+    if (next == null) {
+      return null;
+    }
+    // The victim made it ready a moment ago and is probably about to park: taking it now would only
+    // move it, and its data, to another core.
+    sched.pause(NEXT_GRACE_NANOS);
+    if (victim.queue.stealNext(next)) {
+      p.steals++;
+      p.stolen++;
+      return next;
+    }
+    return null;
+  }
+
+  private static void serve(M m, P p) {
+    Sched sched = m.sched;
+    int request = p.request;
+    if ((request & P.RETIRE) != 0) {
+      p.drain();
+      m.p = null;
+      sched.idle.join(m);
+      return;
+    }
+    if ((request & P.PREEMPT) != 0) {
+      p.served(P.PREEMPT);
+      // The chain through run-next has used up its slice: behind everybody else, as one who is
+      // preempted. In Go the request is lost at the next dispatch of the chain (its issue 52934).
+      G g = p.queue.takeNext();
+      if (g != null) {
+        sched.global.put(g);
+        sched.idle.wake();
+      }
+    }
+  }
+}

@@ -1,0 +1,310 @@
+package dev.gloom.runtime;
+
+import dev.gloom.jdk.Vthread;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/// A goroutine: one virtual thread, and at the same time that thread's scheduler.
+///
+/// The JDK calls {@link #execute} on a virtual thread's scheduler each time the thread can continue:
+/// started, unparked, unblocked, yielded. Here the scheduler of a thread is its own G, so `execute`
+/// *is* Go's `ready(g)`: no map from thread to goroutine, no wrapper, one object.
+///
+/// What a goroutine is doing (running, waiting, …) is not stored but read from its thread. What is
+/// stored is the **word**, which says where the G is in the scheduler and lets one M at a time into
+/// its task:
+///
+/// ```
+/// NEW     -> QUEUED    started: counted and queued                        execute
+/// IDLE    -> QUEUED    can continue: queued by whoever wins this CAS      execute
+/// QUEUED  -> RUNNING   an M took it from a queue                          M.dispatch
+/// RUNNING -> AGAIN     can continue, says a thread that is not its M      execute
+/// RUNNING -> IDLE      off its M                                          M.dispatch
+/// RUNNING -> QUEUED    off its M, and its own M queues it: it yielded     M.dispatch
+/// AGAIN   -> QUEUED    off its M, which queues it                         M.dispatch
+/// ```
+///
+/// **`execute` is not exact.** `Thread.getStackTrace` submits a runnable thread a second time, as
+/// late as it likes; so a G can be queued although its thread cannot continue, and running the task
+/// then does nothing. Two things must hold all the same: a G is in at most one queue (the CAS out of
+/// IDLE), and a wake-up is never dropped because of such a stray entry. The second is a race:
+///
+/// ```
+/// waker                              M that took a stray entry
+/// W1 thread.state = UNPARKED         M1 word = RUNNING      (release: no fence)
+///    full fence (a CAS)              M2 reads thread.state  (task returns if it cannot continue)
+/// W2 reads word                      M3 CAS word RUNNING -> IDLE, a full fence
+///                                    M4 reads thread.state: can continue? then as execute
+/// ```
+/// If W2 sees QUEUED, it does nothing and relies on the M. M1 may still be in the M's store buffer
+/// then, and M2 may have read the old state. But W2 came before M1 took effect, hence before M3, and
+/// W1 before W2: M4 sees W1. Without M4 the wake-up is lost (`WordStress` shows it). If W2 sees RUNNING,
+/// its CAS to AGAIN makes M3 fail, and the M queues the G.
+///
+/// **A stack overflow** can strike at any call inside `execute`. Queue operations take effect in
+/// one instruction or not at all, so the catch block knows what is left to do, and notes it with two
+/// field stores (it cannot call anything): sysmon does the rest ({@link Sched#recoverStranded}).
+///
+/// Go: `g`, `ready`
+public final class G implements Executor, Runnable {
+  private static final int NEW = 0;
+  private static final int IDLE = 1;
+  private static final int QUEUED = 2;
+  private static final int RUNNING = 3;
+  private static final int AGAIN = 4;
+
+  static final int STRANDED_CLAIMED = 1;
+  private static final int STRANDED_UNCLAIMED = 2;
+
+  final Sched sched;
+
+  /// Unique in its scheduler, from 1.
+  public final long id;
+
+  /// The goroutine that started this one; 0 if none did.
+  public final long parentId;
+
+  /// Where it was started, if known.
+  public final @Nullable StackTraceElement site;
+
+  private @Nullable Callable<?> body;
+  private final Thread thread;
+  private final Runnable task;
+
+  private volatile int word;
+
+  /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
+  volatile int strandedAs;
+
+  /// The next in a chain or in the global queue; belongs to whoever holds that.
+  @Nullable G link;
+
+  /// The M of the last dispatch, for the count of goroutines that stay where their cache is. Written
+  /// by the M that dispatches.
+  @Nullable M lastM;
+
+  // The registry's: a doubly linked list, under its shard's lock.
+  @Nullable G registryNext;
+  @Nullable G registryPrevious;
+  byte shard;
+  boolean registered;
+
+  /// A goroutine with a thread of its own, not started.
+  @SuppressWarnings("this-escape") // its thread gets it as scheduler and cannot use it before start
+  G(Sched sched, long id, long parentId, @Nullable StackTraceElement site, String name, Callable<?> body) {
+    this.sched = sched;
+    this.id = id;
+    this.parentId = parentId;
+    this.site = site;
+    this.body = body;
+    this.thread = Vthread.make(this, name, this);
+    this.task = Vthread.task(thread);
+  }
+
+  /// A goroutine for a virtual thread that somebody else made, and that has not run yet.
+  G(Sched sched, long id, long parentId, Thread thread, Runnable task) {
+    this.sched = sched;
+    this.id = id;
+    this.parentId = parentId;
+    this.site = null;
+    this.thread = thread;
+    this.task = task;
+  }
+
+  // What the JDK calls.
+
+  /// Makes the goroutine runnable. Called by the JDK, from any thread, also a virtual one, which is
+  /// then pinned; also when there is nothing to do. Never blocks, parks or allocates, and throws only
+  /// at a start that is refused.
+  @Override
+  public void execute(Runnable submitted) {
+    if (submitted != task) {
+      Spawn.adopt(this, submitted);
+      return;
+    }
+    boolean claimed = false;
+    if (word == NEW) {
+      admit();
+      claimed = true;
+    }
+    boolean published = false;
+    try {
+      M m = M.current();
+      if (m != null && m.running == this) {
+        // The JDK, on the way out of the task: it yielded, or was woken before it was quite parked.
+        m.requeue = true;
+        return;
+      }
+      if (!claimed && !claim()) {
+        return;
+      }
+      claimed = true;
+      sched.enqueue(m, this);
+      published = true;
+      sched.idle.wake();
+    } catch (StackOverflowError e) {
+      // No call in here: there is no stack for one.
+      if (!published) {
+        strandedAs = claimed ? STRANDED_CLAIMED : STRANDED_UNCLAIMED;
+      }
+      sched.stranded = true;
+    }
+  }
+
+  /// The body of the virtual thread. An exception goes on to the thread's uncaught handler.
+  @Override
+  public void run() {
+    Callable<?> b = body;
+    body = null; // the closure may be large, and the G outlives it in a Goroutine that is kept
+    try {
+      if (b != null) {
+        b.call();
+      }
+    } catch (Throwable e) {
+      throw Panic.leave(this, e);
+    }
+  }
+
+  private void admit() {
+    if (sched.isClosed()) {
+      throw new RejectedExecutionException("gloom: scheduler is closed: it starts no goroutine");
+    }
+    sched.registry.add(this);
+    word = QUEUED;
+  }
+
+  /// Whether the caller has to queue this G.
+  private boolean claim() {
+    for (; ; ) {
+      int w = word;
+      if (w == IDLE) {
+        if (casWord(IDLE, QUEUED)) {
+          return true;
+        }
+      } else if (w == RUNNING) {
+        if (casWord(RUNNING, AGAIN)) {
+          return false;
+        }
+      } else {
+        return false;
+      }
+    }
+  }
+
+  /// Finishes what an `execute` without stack left undone. For sysmon.
+  void recover() {
+    int as = strandedAs;
+    if (as != 0) {
+      strandedAs = 0;
+      if (as == STRANDED_CLAIMED) {
+        sched.global.put(this);
+        sched.idle.wake();
+      } else {
+        execute(task);
+      }
+    }
+  }
+
+  // What its M calls.
+
+  /// QUEUED -> RUNNING. A release store is enough: see the header.
+  void setRunning() {
+    assert word == QUEUED : this;
+    WORD.setRelease(this, RUNNING);
+  }
+
+  /// RUNNING or AGAIN -> QUEUED. The queue that it goes to next publishes this.
+  void setQueued() {
+    WORD.setRelease(this, QUEUED);
+  }
+
+  /// RUNNING -> IDLE, or false if somebody wants it to run again.
+  boolean setIdle() {
+    return casWord(RUNNING, IDLE);
+  }
+
+  /// Whether its thread can continue although it is in no queue; if so, the caller queues it.
+  boolean reclaim() {
+    return Vthread.runnable(thread) && casWord(IDLE, QUEUED);
+  }
+
+  Runnable task() {
+    return task;
+  }
+
+  // What everybody may ask.
+
+  /// Its virtual thread.
+  public Thread thread() {
+    return thread;
+  }
+
+  /// Waits until it has ended; afterwards it is not counted any more.
+  public void join() throws InterruptedException {
+    thread.join();
+    sched.registry.remove(this);
+  }
+
+  /// The same for at most a time; false if it is over.
+  public boolean join(Duration atMost) throws InterruptedException {
+    if (!thread.join(atMost)) {
+      return false;
+    }
+    sched.registry.remove(this);
+    return true;
+  }
+
+  /// What it is doing, in Go's terms, read from its thread.
+  public Status status() {
+    return switch (Vthread.phase(thread)) {
+      case NEW -> Status.IDLE;
+      case RUNNABLE -> Status.RUNNABLE;
+      case RUNNING -> Status.RUNNING;
+      case WAITING, PINNED -> Status.WAITING;
+      case ENDED -> Status.DEAD;
+    };
+  }
+
+  /// Go's states of a goroutine, as far as they exist here.
+  public enum Status {
+    /// Not started.
+    IDLE,
+    /// Can run, waits for its turn.
+    RUNNABLE,
+    /// Runs.
+    RUNNING,
+    /// In a call that holds its thread.
+    SYSCALL,
+    /// Parked, asleep, blocked.
+    WAITING,
+    /// Ended.
+    DEAD
+  }
+
+  @Override
+  public String toString() {
+    String where =
+        switch (word) {
+          case NEW -> "new";
+          case IDLE -> "idle";
+          case QUEUED -> "queued";
+          case RUNNING -> "running";
+          default -> "again";
+        };
+    return "G" + id + "[" + where + ", " + thread + "]";
+  }
+
+  private boolean casWord(int from, int to) {
+    return WORD.compareAndSet(this, from, to);
+  }
+
+  private static final VarHandle WORD =
+      ConstantBootstraps.fieldVarHandle(
+          MethodHandles.lookup(), "word", VarHandle.class, G.class, int.class);
+}

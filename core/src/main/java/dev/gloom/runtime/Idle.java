@@ -1,0 +1,325 @@
+package dev.gloom.runtime;
+
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/// Who sleeps, who searches, and whom to wake.
+///
+/// The aim: no P idle while a goroutine waits for one, and no thread awake for nothing. Refused:
+///
+/// - *one shared queue*: no lock there scales, and a goroutine loses the core that has its data;
+/// - *hand the goroutine to a new thread at each ready*: the ready one usually runs here next, since
+///   the one that made it ready is about to park;
+/// - *wake a thread at each ready*: most would find nothing, and a wake-up costs microseconds.
+///
+/// So: whoever makes a goroutine runnable wakes one M **if a P is idle and no M searches**. The one
+/// that is woken searches; when it finds something and sees more, it wakes the next.
+///
+/// **No lost wake-up.** Work is published in a queue, and three words decide: `idleCount`,
+/// `searching`, and the queues themselves.
+///
+/// ```
+/// submitter                          M without work
+/// S1 publish work; full fence        I1 idleCount++ ; full fence
+/// S2 idleCount == 0? done            I2 searching-- if it searched ; full fence
+/// S3 searching != 0? done            I3 look at all queues again; work there? take a P back
+/// S4 wake an M                       I4 sleep
+/// ```
+/// If S2 misses I1, or S3 sees a searcher that I2 removes, then S1 came before I1 or I2, so I3 sees
+/// the work (or another M has it already). Every M does I3, whether or not it searched; that makes
+/// Go's `needspinning` unnecessary. There are two more ways to lose the searcher that S3 relied on:
+/// a searcher that *found* work looks again too and wakes another ({@link #foundWork}); and in
+/// {@link #wake} whoever counted itself as searcher, but found no idle P any more, starts over if
+/// there is one now.
+///
+/// The fence in S1: into run-next by an atomic swap; into the global queue by the volatile release
+/// of its lock. Whom run-next pushes out goes into the ring without one: as long as that store is not visible,
+/// run-next's is, and RunQueue.isEmpty reads the ring after run-next. Whoever moves a batch from the
+/// global queue into its ring submits it: fence, then `wake`.
+///
+/// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`
+@SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only, read without
+final class Idle {
+  private final Sched sched;
+  private final SpinLock lock = new SpinLock();
+
+  // Guarded by lock; last in, first out, since that one's caches are warm.
+  private @Nullable P idlePs;
+  private @Nullable M idleMs;
+  private int idleMCount;
+  private long wakeups;
+
+  /// Ps in the idle list; written under the lock.
+  private volatile int idleCount;
+
+  /// Ms that search, or have been woken to.
+  private volatile int searching;
+
+  /// Times that a P left the idle list; written under the lock. Sysmon sees by it whether anything happened.
+  private volatile long starts;
+
+  Idle(Sched sched) {
+    this.sched = sched;
+  }
+
+  /// Called after work was published with a full fence: S2 to S4.
+  void wake() {
+    while (idleCount != 0 && searching == 0) {
+      Headroom.check(); // a P taken from the list must reach an M
+      if (!SEARCHING.compareAndSet(this, 0, 1)) {
+        return;
+      }
+      lock.acquire();
+      P p = idlePs;
+      M m = null;
+      if (p != null) {
+        idlePs = p.link;
+        p.link = null;
+        idleCount = idleCount - 1;
+        starts = starts + 1;
+        m = idleMs;
+        if (m != null) {
+          idleMs = m.idleNext;
+          if (idleMs != null) {
+            idleMs.idlePrevious = null;
+          }
+          m.idleNext = null;
+          m.inIdleList = false;
+          idleMCount--;
+        }
+        wakeups++;
+      }
+      lock.held = 0;
+      if (p != null) {
+        start(p, m);
+        return;
+      }
+      // Somebody else got the P. Work that was published while we counted as a searcher relied on
+      // us, so look at idleCount once more.
+      SEARCHING.getAndAdd(this, -1);
+    }
+  }
+
+  private void start(P p, @Nullable M m) {
+    sched.sysmon.somethingStarts();
+    if (m != null) {
+      m.givenSpinning = true;
+      m.given = p;
+      sched.parker.unpark(m);
+    } else {
+      Starter.start(p);
+    }
+  }
+
+  /// Whether one more M may search: at most half as many as Ps that are busy, so that searching
+  /// costs less than what it can find.
+  boolean maySearch(M m) {
+    if (m.spinning) {
+      return true;
+    }
+    if (2 * searching >= sched.maxProcs() - idleCount) {
+      return false;
+    }
+    m.spinning = true;
+    SEARCHING.getAndAdd(this, 1);
+    return true;
+  }
+
+  /// A searcher has found work, so it searches no longer. What was published meanwhile relied on it:
+  /// if there is more, another one searches on.
+  void foundWork(M m) {
+    stopSearching(m);
+    if (sched.hasQueuedWork()) {
+      wake();
+    }
+  }
+
+  /// Gives up the P of an M that found nothing: I1 to I3. Afterwards the M either has a P again, as a
+  /// searcher, or is in the idle list.
+  void release(M m, P p) {
+    assert p.queue.isEmpty() : p;
+    p.queue.forgetTaken();
+    m.p = null;
+    lock.acquire();
+    if (!p.retired) {
+      p.link = idlePs;
+      idlePs = p;
+      idleCount = idleCount + 1;
+    }
+    push(m);
+    lock.held = 0;
+    if (m.spinning) {
+      stopSearching(m);
+    }
+    if (sched.hasQueuedWork()) {
+      takeBack(m);
+    }
+  }
+
+  /// An M whose P was taken out of use joins the idle list; what the P had is in the global queue.
+  void join(M m) {
+    lock.acquire();
+    push(m);
+    lock.held = 0;
+    if (m.spinning) {
+      stopSearching(m);
+    }
+    wake();
+  }
+
+  private void stopSearching(M m) {
+    m.spinning = false;
+    SEARCHING.getAndAdd(this, -1);
+  }
+
+  private void takeBack(M m) {
+    P p = null;
+    lock.acquire();
+    if (m.inIdleList && idlePs != null) {
+      p = idlePs;
+      idlePs = p.link;
+      p.link = null;
+      idleCount = idleCount - 1;
+      starts = starts + 1;
+      if (m.idlePrevious == null) {
+        idleMs = m.idleNext;
+      } else {
+        m.idlePrevious.idleNext = m.idleNext;
+      }
+      if (m.idleNext != null) {
+        m.idleNext.idlePrevious = m.idlePrevious;
+      }
+      m.idleNext = null;
+      m.idlePrevious = null;
+      m.inIdleList = false;
+      idleMCount--;
+    }
+    lock.held = 0;
+    if (p != null) {
+      m.p = p;
+      m.spinning = true;
+      SEARCHING.getAndAdd(this, 1);
+      sched.sysmon.somethingStarts();
+    }
+  }
+
+  /// Sleeps until somebody gives this M a P; false if it is to end instead.
+  boolean await(M m) {
+    P p;
+    while ((p = m.given) == null) {
+      if (m.ending) {
+        return false;
+      }
+      sched.parker.park();
+      // A goroutine's interrupt never stays on its carrier, but an outsider can interrupt an M; a
+      // pending interrupt would turn this loop into a spin.
+      Thread.interrupted();
+    }
+    m.given = null;
+    m.p = p;
+    m.spinning = m.givenSpinning;
+    return true;
+  }
+
+  /// Adds Ps that have just been made.
+  void add(P[] ps, int from) {
+    for (int i = from; i < ps.length; i++) {
+      lock.acquire();
+      ps[i].link = idlePs;
+      idlePs = ps[i];
+      idleCount = idleCount + 1;
+      lock.held = 0;
+    }
+  }
+
+  /// Takes a P out of use: at once if it is idle, else its M lets go of it when it next comes by.
+  /// True if it was idle.
+  boolean retire(P p) {
+    boolean wasIdle = false;
+    lock.acquire();
+    p.retired = true;
+    P before = null;
+    for (P q = idlePs; q != null; q = q.link) {
+      if (q == p) {
+        if (before == null) {
+          idlePs = q.link;
+        } else {
+          before.link = q.link;
+        }
+        q.link = null;
+        idleCount = idleCount - 1;
+        wasIdle = true;
+        break;
+      }
+      before = q;
+    }
+    lock.held = 0;
+    if (!wasIdle) {
+      p.ask(P.RETIRE);
+    }
+    return wasIdle;
+  }
+
+  /// Lets all sleeping Ms end; new work would make new ones. Answers how many.
+  int endIdleMs() {
+    lock.acquire();
+    M first = idleMs;
+    idleMs = null;
+    int n = idleMCount;
+    idleMCount = 0;
+    for (M m = first; m != null; m = m.idleNext) {
+      m.inIdleList = false;
+      m.ending = true;
+    }
+    lock.held = 0;
+    for (M m = first; m != null; m = m.idleNext) {
+      sched.parker.unpark(m);
+    }
+    return n;
+  }
+
+  int idleProcs() {
+    return idleCount;
+  }
+
+  int searching() {
+    return searching;
+  }
+
+  int idleMs() {
+    lock.acquire();
+    int n = idleMCount;
+    lock.held = 0;
+    return n;
+  }
+
+  long starts() {
+    return starts;
+  }
+
+  long wakeups() {
+    lock.acquire();
+    long n = wakeups;
+    lock.held = 0;
+    return n;
+  }
+
+  /// A call inside the lock, against SpinLock's rule: its callers are Ms near the bottom of their
+  /// own stack, never a goroutine.
+  private void push(M m) {
+    m.idlePrevious = null;
+    m.idleNext = idleMs;
+    if (idleMs != null) {
+      idleMs.idlePrevious = m;
+    }
+    idleMs = m;
+    m.inIdleList = true;
+    idleMCount++;
+  }
+
+  private static final VarHandle SEARCHING =
+      ConstantBootstraps.fieldVarHandle(
+          MethodHandles.lookup(), "searching", VarHandle.class, Idle.class, int.class);
+}

@@ -1,0 +1,72 @@
+package dev.gloom.runtime;
+
+import java.util.Map;
+import java.util.Properties;
+import org.jspecify.annotations.Nullable;
+
+/// The settings: every `gloom.*` system property, its default and its range, and what is taken from
+/// the environment as Go does. A malformed property is an error that says what is right; a malformed
+/// GOMAXPROCS is ignored, as in Go.
+public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
+  /// More Ps than any machine has cores is a typing error.
+  public static final int MAX_PROCS_LIMIT = 65_536;
+
+  /// The settings of this process.
+  public static Knobs ofProcess() {
+    return of(System.getProperties(), System.getenv(), Runtime.getRuntime().availableProcessors());
+  }
+
+  static Knobs of(Properties properties, Map<String, String> environment, int cpus) {
+    String maxProcs = properties.getProperty("gloom.maxprocs");
+    return new Knobs(
+        maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS"), cpus) : maxProcs(maxProcs),
+        oneOf(properties, "gloom.panic", "handler", "exit"),
+        !oneOf(properties, "gloom.onbug", "halt", "log"));
+  }
+
+  /// Checks a number of processors that a caller gave.
+  public static int checkMaxProcs(int n) {
+    if (n < 1 || n > MAX_PROCS_LIMIT) {
+      throw new IllegalArgumentException(
+          "maxProcs must be from 1 to " + MAX_PROCS_LIMIT + ": " + n);
+    }
+    return n;
+  }
+
+  private static int maxProcs(String value) {
+    try {
+      return checkMaxProcs(Integer.parseInt(value.strip()));
+    } catch (IllegalArgumentException _) {
+      throw malformed("gloom.maxprocs", value, "a whole number from 1 to " + MAX_PROCS_LIMIT);
+    }
+  }
+
+  private static int goMaxProcs(@Nullable String value, int cpus) {
+    if (value == null) {
+      return cpus;
+    }
+    try {
+      return checkMaxProcs(Integer.parseInt(value));
+    } catch (IllegalArgumentException _) {
+      return cpus;
+    }
+  }
+
+  /// False for the first word, which is the default, and true for the second.
+  private static boolean oneOf(Properties properties, String name, String first, String second) {
+    String value = properties.getProperty(name, first);
+    if (value.equals(first)) {
+      return false;
+    }
+    if (value.equals(second)) {
+      return true;
+    }
+    throw malformed(name, value, first + " or " + second);
+  }
+
+  private static IllegalArgumentException malformed(String name, String value, String right) {
+    return new IllegalArgumentException(
+        "gloom: the system property %s is \"%s\" but must be %s: correct or remove -D%s=%s"
+            .formatted(name, value, right, name, value));
+  }
+}

@@ -1,0 +1,109 @@
+package dev.gloom.runtime;
+
+import dev.gloom.jdk.Carrier;
+import dev.gloom.jdk.Vthread;
+import org.jspecify.annotations.Nullable;
+
+/// A machine: an OS thread that, while it holds a P, finds goroutines and runs them. Without a P it
+/// sleeps in Idle's list until somebody gives it one.
+///
+/// Go: `m`, `schedule`, `execute`, `goexit0`
+final class M extends Thread {
+  final Sched sched;
+  final int mid;
+
+  /// The P this M holds; its own.
+  @Nullable P p;
+
+  /// The goroutine in whose task this M is; its own. Code that runs inside a goroutine reads it too,
+  /// through {@link #current}, and then is on this thread.
+  @Nullable G running;
+
+  /// Set by `execute` when it comes from this M, on the way out of the running G's task.
+  boolean requeue;
+
+  /// Whether this M counts as one that searches; its own.
+  boolean spinning;
+
+  /// The P that somebody gave this sleeping M, and whether it starts as a searcher.
+  volatile @Nullable P given;
+
+  boolean givenSpinning; // published by given
+
+  /// Set under Idle's lock: the scheduler needs this thread no more.
+  volatile boolean ending;
+
+  // Guarded by Idle's lock.
+  @Nullable M idleNext;
+  @Nullable M idlePrevious;
+  boolean inIdleList;
+
+  M(Sched sched, int mid, P first, boolean spinning) {
+    // No inherited thread locals: goroutines come and go here.
+    super(null, null, sched.name + "-m" + mid, 0, false);
+    setDaemon(true);
+    this.sched = sched;
+    this.mid = mid;
+    this.given = first;
+    this.givenSpinning = spinning;
+  }
+
+  /// The M under the calling code, mounted goroutine or not; null on any other thread.
+  static @Nullable M current() {
+    return Carrier.current() instanceof M m ? m : null;
+  }
+
+  @Override
+  public void run() {
+    try {
+      for (G g = FindWork.next(this); g != null; g = FindWork.next(this)) {
+        dispatch(g);
+      }
+    } catch (Throwable e) {
+      Fatal.bug(sched, getName() + " failed", e);
+    }
+  }
+
+  /// Runs `g` until it suspends, and then sees to what that leaves to do.
+  private void dispatch(G g) {
+    P p = this.p;
+    assert p != null : "dispatch without a P";
+    assert !spinning : "dispatch while searching";
+    if (!p.inherit) {
+      p.tick++;
+    }
+    p.dispatches++;
+    if (g.lastM == this) {
+      p.sameM++;
+    } else {
+      g.lastM = this;
+    }
+    g.setRunning();
+    running = g;
+    requeue = false;
+    sched.mount.resume(g.task());
+    running = null;
+
+    // This M alone has g until its word leaves RUNNING.
+    if (requeue) {
+      if (Vthread.yielded(g.thread())) {
+        g.setQueued();
+        sched.global.put(g);
+        sched.idle.wake();
+      } else {
+        readyAgain(g);
+      }
+    } else if (Vthread.terminated(g.thread())) {
+      sched.registry.remove(g);
+    } else if (!g.setIdle()) {
+      readyAgain(g);
+    } else if (g.reclaim()) {
+      sched.ready(this, g);
+    }
+  }
+
+  private void readyAgain(G g) {
+    g.setQueued();
+    sched.ready(this, g);
+  }
+}

@@ -1,0 +1,384 @@
+package dev.gloom.runtime;
+
+import dev.gloom.jdk.Carrier;
+import dev.gloom.jdk.Container;
+import dev.gloom.jdk.JdkMount;
+import dev.gloom.jdk.Mount;
+import dev.gloom.jdk.Vthread;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/// One scheduler: its processors, its queues, its threads. Several can live in one process.
+///
+/// Threads are made when they are first needed and kept; an unused scheduler has none. A closed one
+/// starts no goroutine, goes on with those it has, and lets its threads end with the last of them.
+///
+/// Go: `schedt`, `schedinit`, `procresize`
+public final class Sched {
+  private static final AtomicInteger NAMES = new AtomicInteger();
+
+  final String name;
+  final long seed;
+  final Clock clock;
+  final Parker parker;
+  final Mount mount = new JdkMount();
+  final boolean exitOnPanic;
+  final boolean haltOnBug;
+
+  final GlobalQueue global = new GlobalQueue();
+  final Registry registry = new Registry();
+  final Idle idle = new Idle(this);
+  final Sysmon sysmon = new Sysmon(this);
+  final Container container;
+
+  /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
+  volatile boolean stranded;
+
+  private volatile Procs procs;
+  private volatile boolean closed;
+  private final AtomicLong ids = new AtomicLong(1);
+  private final AtomicInteger mCount = new AtomicInteger();
+  private final AtomicInteger mIds = new AtomicInteger();
+
+  /// Serialises changes of maxProcs. Never taken on the ready path.
+  private final ReentrantLock resizing = new ReentrantLock();
+
+  /// All Ps that may hold work, and the order in which to steal from them. Replaced as a whole.
+  static final class Procs {
+    final P[] all;
+    final int max;
+    final StealOrder order;
+
+    Procs(P[] all, int max) {
+      this.all = all;
+      this.max = max;
+      this.order = new StealOrder(all.length);
+    }
+  }
+
+  /// A scheduler on real time and real threads.
+  public Sched(int maxProcs, Knobs knobs) {
+    this(maxProcs, knobs, System.nanoTime(), Clock.SYSTEM, Parker.SYSTEM);
+  }
+
+  /// The same with its seams given, for tests.
+  Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker) {
+    Vthread.require();
+    Starter.init();
+    int number = NAMES.getAndIncrement();
+    this.name = number == 0 ? "gloom" : "gloom" + number;
+    this.seed = seed;
+    this.clock = clock;
+    this.parker = parker;
+    this.exitOnPanic = knobs.exitOnPanic();
+    this.haltOnBug = knobs.haltOnBug();
+    this.container = new Container(name, this::threads);
+    P[] all = newProcs(new P[0], Knobs.checkMaxProcs(maxProcs));
+    this.procs = new Procs(all, all.length);
+    idle.add(all, 0);
+  }
+
+  // Running goroutines.
+
+  /// Runs `body` as a goroutine and waits for it; what it throws is thrown here.
+  public void run(Callable<?> body) throws Exception {
+    var outcome = new Outcome(body);
+    G g = Spawn.go(this, "", outcome);
+    g.join();
+    outcome.rethrow();
+  }
+
+  private static final class Outcome implements Callable<@Nullable Object> {
+    private final Callable<?> body;
+    private @Nullable Throwable thrown; // published by the end of the thread
+
+    Outcome(Callable<?> body) {
+      this.body = body;
+    }
+
+    @Override
+    public @Nullable Object call() {
+      try {
+        body.call();
+      } catch (Throwable e) {
+        thrown = e;
+      }
+      return null;
+    }
+
+    void rethrow() throws Exception {
+      if (thrown instanceof Error e) {
+        throw e;
+      }
+      if (thrown != null) {
+        throw (Exception) thrown;
+      }
+    }
+  }
+
+  /// The goroutine that calls, of whichever scheduler; null on a thread that is none.
+  public static @Nullable G currentG() {
+    if (!Thread.currentThread().isVirtual()) {
+      return null;
+    }
+    M m = M.current();
+    return m == null ? null : m.running;
+  }
+
+  /// The scheduler of the calling goroutine; null on a thread that is none.
+  public static @Nullable Sched current() {
+    G g = currentG();
+    return g == null ? null : g.sched;
+  }
+
+  /// Lets others run. Returns at once if there is nobody; else the caller goes to the tail of the
+  /// global queue. Go: `Gosched`
+  public static void gosched() {
+    M m = M.current();
+    if (m == null || m.running == null) {
+      Carrier.yieldToOs();
+      return;
+    }
+    P p = m.p;
+    if (p != null && p.request == 0 && p.queue.isEmpty() && m.sched.global.isEmpty()) {
+      return;
+    }
+    m.sched.mount.suspendRunnable();
+  }
+
+  // The way into the queues.
+
+  /// Makes a G that is claimed runnable on the calling M.
+  void ready(M m, G g) {
+    enqueue(m, g);
+    idle.wake();
+  }
+
+  /// To run-next of the calling M's P; from anywhere else to the global queue. Full fence either way.
+  void enqueue(@Nullable M m, G g) {
+    if (m != null && m.sched == this) {
+      P p = m.p;
+      if (p != null) {
+        p.putNext(g);
+        return;
+      }
+    }
+    global.put(g);
+  }
+
+  /// The calling M has moved goroutines into its own ring.
+  void publishedInRing() {
+    VarHandle.fullFence();
+    idle.wake();
+  }
+
+  /// Whether any queue holds a goroutine. Called after a full fence, see Idle.
+  boolean hasQueuedWork() {
+    if (!global.isEmpty()) {
+      return true;
+    }
+    for (P p : procs.all) {
+      if (!p.queue.isEmpty()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Queues what execute could not queue for lack of stack. For sysmon.
+  void recoverStranded() {
+    stranded = false; // before the look: what comes later sets it again
+    for (G g : registry.snapshot()) {
+      g.recover();
+    }
+    if (hasQueuedWork()) {
+      idle.wake();
+    }
+  }
+
+  // Processors and threads.
+
+  Procs procs() {
+    return procs;
+  }
+
+  /// How many goroutines run at once.
+  public int maxProcs() {
+    return procs.max;
+  }
+
+  /// Changes that number and answers the old one; less than 1 only reads. A P that is no longer
+  /// wanted goes when the goroutine on it next suspends. Go: `GOMAXPROCS`
+  public int maxProcs(int n) {
+    if (n < 1) {
+      return maxProcs();
+    }
+    Knobs.checkMaxProcs(n);
+    resizing.lock();
+    try {
+      Procs before = procs;
+      if (n != before.max) {
+        resize(before, n);
+      }
+      return before.max;
+    } finally {
+      resizing.unlock();
+    }
+  }
+
+  private void resize(Procs before, int n) {
+    // Ps that were retired earlier and have been emptied since are dropped here.
+    P[] keep =
+        Arrays.stream(before.all).filter(p -> !p.retired || !p.queue.isEmpty()).toArray(P[]::new);
+    int usable = (int) Arrays.stream(keep).filter(p -> !p.retired).count();
+    if (n > usable) {
+      P[] grown = newProcs(keep, n - usable);
+      procs = new Procs(grown, n);
+      idle.add(grown, keep.length);
+    } else {
+      procs = new Procs(keep, n);
+      for (int i = keep.length - 1; usable > n; i--) {
+        if (!keep[i].retired) {
+          idle.retire(keep[i]);
+          usable--;
+        }
+      }
+    }
+    if (hasQueuedWork()) {
+      idle.wake();
+    }
+  }
+
+  private P[] newProcs(P[] existing, int more) {
+    P[] all = Arrays.copyOf(existing, existing.length + more);
+    for (int i = existing.length; i < all.length; i++) {
+      all[i] = new P(this, i, new RunQueue());
+    }
+    return all;
+  }
+
+  /// Starts a thread for `p`. For the Starter, whose thread it comes from.
+  void startM(P p) {
+    var m = new M(this, mIds.getAndIncrement(), p, true);
+    m.setContextClassLoader(ClassLoader.getSystemClassLoader());
+    mCount.incrementAndGet();
+    try {
+      m.start();
+    } catch (Throwable e) {
+      mCount.decrementAndGet();
+      throw e;
+    }
+    sysmon.ensureRunning();
+  }
+
+  long takeIds(int n) {
+    return ids.getAndAdd(n);
+  }
+
+  /// Waits without sleeping: for a few microseconds, which no sleep of the system can do.
+  void pause(long nanos) {
+    long until = clock.nanoTime() + nanos;
+    while (until - clock.nanoTime() > 0) {
+      Thread.onSpinWait();
+    }
+  }
+
+  // The end.
+
+  /// Refuses new goroutines from now on; those that exist go on.
+  public void close() {
+    closed = true;
+    sysmon.wake();
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /// Ends the threads of a closed scheduler if its last goroutine has ended. For sysmon.
+  boolean endThreadsIfDone() {
+    if (registry.size() != 0 || hasQueuedWork() || idle.idleProcs() != maxProcs()) {
+      return false;
+    }
+    mCount.addAndGet(-idle.endIdleMs());
+    return mCount.get() == 0;
+  }
+
+  // Seeing it.
+
+  /// How many goroutines have started and not ended. Go: `NumGoroutine`
+  public int numGoroutine() {
+    return registry.size();
+  }
+
+  /// What has been counted so far.
+  public Counters counters() {
+    long dispatches = 0;
+    long sameM = 0;
+    long steals = 0;
+    long stolen = 0;
+    long overflows = 0;
+    Procs now = procs;
+    for (P p : now.all) {
+      dispatches += p.dispatches;
+      sameM += p.sameM;
+      steals += p.steals;
+      stolen += p.stolen;
+      overflows += p.overflows;
+    }
+    int live = registry.size();
+    return new Counters(
+        now.max,
+        idle.idleProcs(),
+        idle.searching(),
+        mCount.get(),
+        idle.idleMs(),
+        live,
+        live + registry.ended(),
+        global.size(),
+        dispatches,
+        sameM,
+        steals,
+        stolen,
+        overflows,
+        idle.wakeups(),
+        sysmon.rescues());
+  }
+
+  /// A moment's figures of a scheduler; dev.gloom.Stats says what they mean.
+  public record Counters(
+      int maxProcs,
+      int idleProcs,
+      int searching,
+      int threads,
+      int idleThreads,
+      int goroutines,
+      long started,
+      int globalQueue,
+      long dispatches,
+      long sameM,
+      long steals,
+      long stolen,
+      long overflows,
+      long wakeups,
+      long rescues) {}
+
+  /// The state of the scheduler in text, for bug reports.
+  String describe() {
+    var text = new StringBuilder(name + ": " + counters() + " closed=" + closed + "\n");
+    for (P p : procs.all) {
+      text.append("  ").append(p).append('\n');
+    }
+    return text.toString();
+  }
+
+  private Stream<Thread> threads() {
+    return Arrays.stream(registry.snapshot()).map(G::thread).filter(Thread::isAlive);
+  }
+}

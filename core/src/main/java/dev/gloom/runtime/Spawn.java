@@ -1,0 +1,46 @@
+package dev.gloom.runtime;
+
+import dev.gloom.jdk.Vthread;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/// Makes goroutines: for `go`, for a thread factory, and for virtual threads that were started inside
+/// a goroutine by code that knows nothing of gloom.
+///
+/// A goroutine counts from its start, and the start comes back from the JDK as {@link G#execute}.
+///
+/// Go: `newproc`, `newproc1`
+public final class Spawn {
+  private Spawn() {}
+
+  /// Starts a goroutine. Go: the `go` statement
+  public static G go(Sched sched, String name, Callable<?> body) {
+    G g = make(sched, name, body, Site.of(body));
+    sched.container.start(g.thread());
+    return g;
+  }
+
+  /// A goroutine whose thread somebody else will start.
+  public static G make(
+      Sched sched, String name, Callable<?> body, @Nullable StackTraceElement site) {
+    M m = M.current();
+    P p = m == null || m.sched != sched ? null : m.p;
+    G parent = m == null ? null : m.running;
+    long id = p == null ? sched.takeIds(1) : p.nextId();
+    return new G(sched, id, parent == null ? 0 : parent.id, site, name, body);
+  }
+
+  /// Takes over a virtual thread that inherited its scheduler from `parent`: this is its start, the
+  /// first time that it is submitted, and before its first run nobody else can submit it. From here
+  /// on it has a G of its own, and so have the threads that it starts.
+  static void adopt(G parent, Runnable task) {
+    Thread thread = Vthread.owner(task);
+    Sched sched = parent.sched;
+    M m = M.current();
+    P p = m == null || m.sched != sched ? null : m.p;
+    long id = p == null ? sched.takeIds(1) : p.nextId();
+    G g = new G(sched, id, parent.id, thread, task);
+    Vthread.scheduler(thread, g);
+    g.execute(task);
+  }
+}

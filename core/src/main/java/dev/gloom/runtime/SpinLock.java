@@ -1,0 +1,54 @@
+package dev.gloom.runtime;
+
+import dev.gloom.jdk.Carrier;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/// A lock for a few instructions, safe on a goroutine's ready path.
+///
+/// Why not `synchronized` or `ReentrantLock`: the caller may be a mounted goroutine (it unparks
+/// another one), and both would suspend it in the middle of the scheduler. This lock never touches
+/// the goroutine: a waiter spins, then gives its core to another OS thread.
+///
+/// The rule that keeps it safe against a `StackOverflowError`, which can strike at any call: **a
+/// critical section contains no call.** Only field and array accesses and branches; the lock is
+/// released by the plain Java statement `lock.held = 0`, a volatile store and so a full fence. With
+/// no call inside there is nothing that can throw, and no section needs `finally`.
+///
+/// ```
+/// lock.acquire();
+/// ... fields only ...
+/// lock.held = 0;
+/// ```
+final class SpinLock {
+  /// 100 polls are a few hundred ns, longer than any critical section; after that the holder has
+  /// lost its core and only the kernel can help.
+  private static final int SPINS = 100;
+
+  /// 1 while somebody is inside. Written by `acquire`, and as 0 by the holder itself.
+  volatile int held;
+
+  void acquire() {
+    if (!HELD.compareAndSet(this, 0, 1)) {
+      acquireSlow();
+    }
+  }
+
+  private void acquireSlow() {
+    for (int spins = 0; ; spins++) {
+      if (held == 0 && HELD.compareAndSet(this, 0, 1)) {
+        return;
+      }
+      if (spins < SPINS) {
+        Thread.onSpinWait();
+      } else {
+        Carrier.yieldToOs();
+      }
+    }
+  }
+
+  private static final VarHandle HELD =
+      ConstantBootstraps.fieldVarHandle(
+          MethodHandles.lookup(), "held", VarHandle.class, SpinLock.class, int.class);
+}

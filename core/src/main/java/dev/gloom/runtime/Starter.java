@@ -1,0 +1,88 @@
+package dev.gloom.runtime;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/// The thread that starts all other threads of gloom, for all schedulers of the process.
+///
+/// A new M is wanted on the ready path, and that may be the middle of a user's goroutine: a thread
+/// made there would inherit its context class loader, access to its thread group and thread locals,
+/// and making it takes 100 us and memory. So whoever wants an M for a P pushes the P onto a stack, without a lock or
+/// an allocation, and unparks this thread. Go: the template thread, `startTemplateThread`
+final class Starter {
+  private static final long RETRY_NANOS = 10_000_000;
+
+  /// Ps that want an M: a chain through `P.startLink`.
+  @SuppressWarnings("unused") // through WANTED
+  private static volatile @Nullable P wanted;
+
+  private static final VarHandle WANTED;
+  private static final Thread THREAD;
+
+  static {
+    try {
+      WANTED = MethodHandles.lookup().findStaticVarHandle(Starter.class, "wanted", P.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+    THREAD = newThread("gloom-starter", Starter::loop);
+    THREAD.start();
+  }
+
+  private Starter() {}
+
+  /// Runs the static initialiser, on a thread with stack and memory to spare.
+  static void init() {}
+
+  /// Has a new M started on `p`, as a searcher. Does not block or allocate.
+  static void start(P p) {
+    P top;
+    do {
+      top = wanted;
+      p.startLink = top;
+    } while (!WANTED.compareAndSet(top, p));
+    LockSupport.unpark(THREAD);
+  }
+
+  static Thread newThread(String name, Runnable body) {
+    Thread t =
+        Thread.ofPlatform().daemon().name(name).inheritInheritableThreadLocals(false).unstarted(body);
+    t.setContextClassLoader(ClassLoader.getSystemClassLoader());
+    return t;
+  }
+
+  private static void loop() {
+    for (; ; ) {
+      P p = (P) WANTED.getAndSet(null);
+      if (p == null) {
+        LockSupport.park(Starter.class);
+        Thread.interrupted();
+      }
+      while (p != null) {
+        P next = p.startLink;
+        p.startLink = null;
+        startM(p);
+        p = next;
+      }
+    }
+  }
+
+  /// Goes on trying when the system has no thread to give: the P and the work behind it wait.
+  private static void startM(P p) {
+    boolean told = false;
+    for (; ; ) {
+      try {
+        p.sched.startM(p);
+        return;
+      } catch (OutOfMemoryError e) {
+        if (!told) {
+          told = true;
+          System.err.println("gloom: cannot start a thread, trying again: " + e.getMessage());
+        }
+        LockSupport.parkNanos(RETRY_NANOS);
+      }
+    }
+  }
+}

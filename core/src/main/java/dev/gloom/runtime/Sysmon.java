@@ -1,0 +1,171 @@
+package dev.gloom.runtime;
+
+import org.jspecify.annotations.Nullable;
+
+/// The watcher: a thread without a P that looks after what no M can see from inside.
+///
+/// Each round it asks a P that has spent a whole slice on one run-next chain to let the others go
+/// first, finishes what a caller without stack left undone, and ends the threads of a closed
+/// scheduler. It is also the safety net: goroutines that wait while a P is idle and no M searches for
+/// 10 ms would be a bug of ours; it wakes an M, counts a *rescue* and says so once.
+///
+/// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps are
+/// idle: the next P that leaves the idle list wakes it.
+///
+/// Go: `sysmon`, `retake`
+@SuppressWarnings("NonAtomicVolatileUpdate") // sysmon is the only writer
+final class Sysmon {
+  /// How long goroutines that pass the P on through run-next may run together. Go: forcePreemptNS
+  static final long SLICE_NANOS = 10_000_000;
+
+  private static final long FIRST_DELAY_NANOS = 1_000_000;
+  private static final long MAX_DELAY_NANOS = 10_000_000;
+  private static final int ROUNDS_BEFORE_BACKOFF = 50;
+  private static final long DEEP_SLEEP_NANOS = 60_000_000_000L;
+  private static final long RESCUE_AFTER_NANOS = 10_000_000;
+
+  private final Sched sched;
+
+  /// Set by this thread before a deep sleep, cleared by whoever starts a P. Partner of Idle's
+  /// idleCount: set, then read idleCount; there changed, then this read.
+  private volatile boolean asleep;
+
+  private volatile @Nullable Thread thread;
+  private volatile long rescues;
+
+  // This thread's own.
+  private long delayNanos = FIRST_DELAY_NANOS;
+  private int quietRounds;
+  private long startsSeen = -1;
+  private long strandedWorkSinceNanos;
+  private boolean strandedWork;
+  private long strandedWorkStarts;
+
+  Sysmon(Sched sched) {
+    this.sched = sched;
+  }
+
+  /// Starts the thread if it does not run; called by the Starter only.
+  void ensureRunning() {
+    Thread t = thread;
+    if (t == null || !t.isAlive()) {
+      t = Starter.newThread(sched.name + "-sysmon", this::loop);
+      thread = t;
+      t.start();
+    }
+  }
+
+  /// A P leaves the idle list. Called on the ready path.
+  void somethingStarts() {
+    if (asleep) {
+      wake();
+    }
+  }
+
+  /// Ends a deep sleep.
+  void wake() {
+    asleep = false;
+    Thread t = thread;
+    if (t != null) {
+      sched.parker.unpark(t);
+    }
+  }
+
+  long rescues() {
+    return rescues;
+  }
+
+  private void loop() {
+    try {
+      while (!(sched.isClosed() && sched.endThreadsIfDone())) {
+        sleep();
+        round(sched.clock.nanoTime());
+      }
+    } catch (Throwable e) {
+      Fatal.bug(sched, "sysmon failed", e);
+    }
+  }
+
+  private void sleep() {
+    long starts = sched.idle.starts();
+    boolean quiet = starts == startsSeen;
+    startsSeen = starts;
+    if (quiet && allIdle() && !sched.isClosed()) {
+      asleep = true;
+      if (allIdle() && !sched.isClosed() && !sched.stranded) {
+        long until = sched.clock.nanoTime() + DEEP_SLEEP_NANOS;
+        while (asleep && until - sched.clock.nanoTime() > 0) {
+          sched.parker.parkNanos(DEEP_SLEEP_NANOS);
+        }
+      }
+      asleep = false;
+      delayNanos = FIRST_DELAY_NANOS;
+      quietRounds = 0;
+    }
+    sched.parker.parkNanos(delayNanos);
+  }
+
+  private boolean allIdle() {
+    return sched.idle.idleProcs() == sched.maxProcs();
+  }
+
+  /// One look at everything.
+  void round(long now) {
+    boolean acted = preemptChains(now);
+    if (sched.stranded) {
+      sched.recoverStranded();
+      acted = true;
+    }
+    acted |= rescue(now);
+    backOff(acted);
+  }
+
+  private boolean preemptChains(long now) {
+    boolean acted = false;
+    for (P p : sched.procs().all) {
+      int tick = p.tick;
+      if (tick != p.seenTick) {
+        p.seenTick = tick;
+        p.seenSinceNanos = now;
+      } else if (now - p.seenSinceNanos >= SLICE_NANOS && p.queue.peekNext() != null) {
+        p.ask(P.PREEMPT);
+        p.seenSinceNanos = now;
+        acted = true;
+      }
+    }
+    return acted;
+  }
+
+  private boolean rescue(long now) {
+    long starts = sched.idle.starts();
+    boolean lost =
+        sched.hasQueuedWork() && sched.idle.idleProcs() > 0 && sched.idle.searching() == 0;
+    if (!lost || !strandedWork || starts != strandedWorkStarts) {
+      strandedWork = lost;
+      strandedWorkSinceNanos = now;
+      strandedWorkStarts = starts;
+      return false;
+    }
+    if (now - strandedWorkSinceNanos < RESCUE_AFTER_NANOS) {
+      return false;
+    }
+    strandedWork = false;
+    if (rescues == 0) {
+      System.err.println(
+          "gloom: goroutines waited although a processor was idle: a bug in gloom, worked around; "
+              + "please report it\n" + sched.describe());
+    }
+    rescues = rescues + 1;
+    sched.idle.wake();
+    return true;
+  }
+
+  private void backOff(boolean acted) {
+    if (acted) {
+      quietRounds = 0;
+      delayNanos = FIRST_DELAY_NANOS;
+    } else if (++quietRounds > ROUNDS_BEFORE_BACKOFF) {
+      delayNanos = Math.min(2 * delayNanos, MAX_DELAY_NANOS);
+    }
+  }
+}
