@@ -20,16 +20,17 @@ import org.jspecify.annotations.Nullable;
 /// }
 /// ```
 ///
-/// Each goroutine is a virtual thread: all of Java works inside one. Called inside a goroutine, these
-/// methods mean the scheduler of that goroutine; elsewhere the default one, which is made at its
-/// first use with `gloom.maxprocs`, else GOMAXPROCS, else as many processors as the machine has.
+/// Each goroutine is a virtual thread: all of Java works inside one. Called inside a goroutine,
+/// these methods mean the scheduler of that goroutine; elsewhere the default one, which is made at
+/// its first use with `gloom.maxprocs`, else GOMAXPROCS, else as many processors as the machine
+/// has.
 public final class Gloom {
   private static final AtomicReference<@Nullable Scheduler> DEFAULT = new AtomicReference<>();
 
   private Gloom() {}
 
-  /// Runs `body` as a goroutine and waits for it, from a goroutine or any other thread. Returns when
-  /// the body does, without waiting for goroutines that it started; throws what it threw.
+  /// Runs `body` as a goroutine and waits for it, from a goroutine or any other thread. Returns
+  /// when the body does, without waiting for goroutines that it started; throws what it threw.
   public static void run(Body body) throws Exception {
     scheduler().run(body);
   }
@@ -45,8 +46,8 @@ public final class Gloom {
     return scheduler().go(name, body);
   }
 
-  /// Lets the other goroutines run first: those in line get their turn before this one goes on. Does
-  /// nothing if there are none.
+  /// Lets the other goroutines run first: those in line get their turn before this one goes on.
+  /// Does nothing if there are none.
   public static void gosched() {
     Sched.gosched();
   }

@@ -1,7 +1,7 @@
 package dev.gloom;
 
-/// What a scheduler has counted since it was made, and how it stands now. Figures are read one after
-/// the other while it runs, so they agree with each other only roughly.
+/// What a scheduler has counted since it was made, and how it stands now. Figures are read one
+/// after the other while it runs, so they agree with each other only roughly.
 ///
 /// @param maxProcs how many goroutines may run at once
 /// @param idleProcs processors without work
@@ -18,7 +18,7 @@ package dev.gloom;
 /// @param overflows times that half a full local queue went to the global one
 /// @param wakeups times that a thread was woken or started to look for work
 /// @param handoffs times that a blocked thread's processor was given to another; none yet, since
-///     nothing gives its processor up in this version
+///   nothing gives its processor up in this version
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,

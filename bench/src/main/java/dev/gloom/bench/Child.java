@@ -115,8 +115,8 @@ final class Child implements AutoCloseable {
     try {
       process.getOutputStream().write("round\n".getBytes(StandardCharsets.US_ASCII));
       process.getOutputStream().flush();
-    } catch (IOException e) {
-      throw failure("it is gone: " + e.getMessage());
+    } catch (IOException _) {
+      throw failure("it ended with status " + exitStatus() + " while it was idle");
     }
     String[] words = next("to do a round");
     if (!words[0].equals("round")) {
@@ -201,9 +201,12 @@ final class Child implements AutoCloseable {
 
   private String exitStatus() {
     try {
-      return process.waitFor(EXIT_GRACE.toMillis(), TimeUnit.MILLISECONDS)
-          ? Integer.toString(process.exitValue())
-          : "unknown (it closed its output and lives)";
+      if (!process.waitFor(EXIT_GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
+        return "unknown (it closed its output and lives)";
+      }
+      // Its last words are often the reason, and they come through the other pipe.
+      errorReader.join(EXIT_GRACE);
+      return Integer.toString(process.exitValue());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return "unknown";

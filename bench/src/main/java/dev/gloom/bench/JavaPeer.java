@@ -62,7 +62,7 @@ record JavaPeer(String name, String about) implements Peer {
   private static Set<String> opens() {
     var opens = new LinkedHashSet<String>();
     for (String arg : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      if (arg.startsWith("--add-opens=") || arg.startsWith("--add-exports=")) {
+      if (arg.matches("--(add-opens|add-exports|enable-native-access)=.*")) {
         opens.add(arg);
       }
     }

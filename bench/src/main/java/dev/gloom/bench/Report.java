@@ -56,7 +56,7 @@ final class Report {
     ladder("park", "a round trip, two switches", 2);
     verdicts();
     counters();
-    idleNotes();
+    notes();
     failures();
   }
 
@@ -163,16 +163,27 @@ final class Report {
     }
   }
 
-  private void idleNotes() {
+  /// What makes a number doubtful.
+  private void notes() {
+    out.println();
     for (Outcome outcome : all) {
-      if (outcome instanceof Outcome.Measured measured && measured.idleCpu() > LOUD_IDLE_CPU) {
-        out.print(
-            format(
-                "%nnote: %s in %s used %.0f%% of a core while the others were measured",
-                measured.peer(), measured.caseName(), 100 * measured.idleCpu()));
+      if (outcome instanceof Outcome.Measured measured) {
+        if (measured.idleCpu() > LOUD_IDLE_CPU) {
+          note(
+              measured,
+              "used %.0f%% of a core while the others were measured",
+              100 * measured.idleCpu());
+        }
+        if (measured.counters().getOrDefault("rescues", 0.0) > 0) {
+          note(measured, "was rescued by its monitor: it lost a wake-up, which is a bug");
+        }
       }
     }
-    out.println();
+  }
+
+  private void note(Outcome.Measured measured, String what, Object... args) {
+    out.println(
+        "note: " + measured.peer() + " in " + measured.caseName() + " " + format(what, args));
   }
 
   private void failures() {

@@ -108,6 +108,18 @@ class BenchTest {
   }
 
   @Test
+  void aPeerThatFailsHasNoNumberAndTheRunEndsWith1() throws Exception {
+    Path json = folder.resolve("results.json");
+    int status =
+        bench("yield/1p", "--peers", "jdk", "--jvm", "-XX:+NoSuchFlag", "--json", json.toString());
+
+    assertEquals(1, status, this::everything);
+    assertTrue(out.toString().contains("failed: jdk yield/1p: it ended with status 1"));
+    assertTrue(out.toString().contains("Unrecognized VM option 'NoSuchFlag'"), this::everything);
+    assertEquals("[]\n", Files.readString(json));
+  }
+
+  @Test
   void floorsSayWhatTheyCannotDo() {
     assertEquals(0, bench("yield/2p", "--peers", "executor,continuation"), this::everything);
 

@@ -69,7 +69,8 @@ public final class Main {
         values.forEach((name, value) -> System.out.println(name + "='" + value + "'"));
       }
       for (String name : names) {
-        System.out.println(values.getOrDefault(name, "")); // An unknown name is an empty line in Go.
+        System.out.println(
+            values.getOrDefault(name, "")); // An unknown name is an empty line in Go.
       }
       return 0;
     }
@@ -81,10 +82,7 @@ public final class Main {
     public Integer call() {
       System.out.printf(
           "gloom version %s %s/%s, JDK %s%n",
-          version(),
-          os(),
-          System.getProperty("os.arch"),
-          Runtime.version());
+          version(), os(), System.getProperty("os.arch"), Runtime.version());
       return 0;
     }
   }

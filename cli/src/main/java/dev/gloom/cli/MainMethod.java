@@ -4,6 +4,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Arrays;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -91,6 +92,7 @@ final class MainMethod {
     }
     try {
       Method method = type.getMethod("main", parameters); // A default method of an interface.
+      method.setAccessible(true); // It is public, the interface need not be.
       return isCandidate(type, method) ? method : null;
     } catch (NoSuchMethodException e) {
       return null;
@@ -108,10 +110,28 @@ final class MainMethod {
   }
 
   private static Exception programsOwn(InvocationTargetException wrapper) {
+    for (Throwable e = wrapper.getCause(); e != null; e = e.getCause()) {
+      e.setStackTrace(withoutCaller(e.getStackTrace()));
+    }
     return switch (wrapper.getCause()) {
       case Exception exception -> exception;
       case Error error -> throw error;
       case null, default -> wrapper;
     };
+  }
+
+  /// Cuts the frames of this class and of reflection, which are below the program's `main`.
+  private static StackTraceElement[] withoutCaller(StackTraceElement[] frames) {
+    int end = 0;
+    while (end < frames.length && !frames[end].getClassName().equals(MainMethod.class.getName())) {
+      end++;
+    }
+    if (end == frames.length) {
+      return frames;
+    }
+    while (end > 0 && frames[end - 1].getClassName().contains(".reflect.")) {
+      end--;
+    }
+    return Arrays.copyOf(frames, end);
   }
 }

@@ -19,9 +19,9 @@ import java.util.jar.Manifest;
 
 /// `gloom run`: a program whose `main` is the first goroutine.
 ///
-/// The launcher calls this class and not [Main]: the option parser would cost a tenth of a second at
-/// every start, and would lie on the program's class path. For the same reason the launcher puts the
-/// program's class path on the JVM's own, where the system class loader finds it.
+/// The launcher calls this class and not [Main]: the option parser would cost a tenth of a second
+/// at every start, and would lie on the program's class path. For the same reason the launcher puts
+/// the program's class path on the JVM's own, where the system class loader finds it.
 public final class Run {
   private final List<String> added;
   private final ClassLoader loader;
@@ -64,10 +64,12 @@ public final class Run {
       System.setProperty("gloom.panic", "exit");
     }
     Thread.currentThread().setContextClassLoader(main.loader());
-    Gloom.run(() -> main.call(args));
+    // Not Gloom.run, which would hand main's exception to this thread: nobody here recovers from
+    // it.
+    Gloom.go("main", () -> main.call(args)).join();
   }
 
-  private static MainMethod find(String target, List<String> classPath)
+  static MainMethod find(String target, List<String> classPath)
       throws UsageException, CompileException {
     try {
       if (target.endsWith(".java")) {
@@ -106,7 +108,9 @@ public final class Run {
   }
 
   private MainMethod fromClass(String name) throws UsageException {
-    if (name.endsWith(".class") || name.indexOf('/') >= 0 || name.indexOf(File.separatorChar) >= 0) {
+    if (name.endsWith(".class")
+        || name.indexOf('/') >= 0
+        || name.indexOf(File.separatorChar) >= 0) {
       throw new UsageException(
           name
               + " is neither a .java nor a .jar file: for a compiled class give its name, as in"
@@ -151,7 +155,9 @@ public final class Run {
     try (var jar = new JarFile(jarName)) {
       Manifest manifest = jar.getManifest();
       String type =
-          manifest == null ? null : manifest.getMainAttributes().getValue(Attributes.Name.MAIN_CLASS);
+          manifest == null
+              ? null
+              : manifest.getMainAttributes().getValue(Attributes.Name.MAIN_CLASS);
       if (type == null) {
         throw new UsageException(
             jarName
@@ -173,14 +179,11 @@ public final class Run {
     return String.join(File.pathSeparator, entries);
   }
 
-  /// Without gloom's own jars, which come first and would only confuse in a message.
+  /// Without gloom's own two entries, which come first and would only confuse in a message.
   private List<String> programClassPath() {
-    List<String> entries = new ArrayList<>();
-    for (String entry : systemClassPath()) {
-      if (!entry.endsWith("gloom.jar") && !entry.endsWith("gloom-cli.jar")) {
-        entries.add(entry);
-      }
-    }
+    List<String> system = systemClassPath();
+    List<String> entries =
+        new ArrayList<>(system.subList(Math.min(2, system.size()), system.size()));
     entries.addAll(added);
     return entries;
   }

@@ -48,8 +48,7 @@ record SourceFile(List<String> topLevel, ClassLoader loader) {
       var source = new AnyName(disk.getJavaFileObjects(file).iterator().next());
       var options = List.of("-proc:none", "-Xlint:deprecation", "-classpath", classPath);
       var messages = new PrintWriter(System.err, true);
-      var task =
-          (JavacTask) javac.getTask(messages, memory, null, options, null, List.of(source));
+      var task = (JavacTask) javac.getTask(messages, memory, null, options, null, List.of(source));
       var names = new TopLevelNames();
       task.addTaskListener(names);
       if (!task.call()) {

@@ -22,7 +22,8 @@ public final class Carrier {
     }
   }
 
-  /// Gives the core to another OS thread. `Thread.yield` would yield the goroutine instead. Go: `osyield`
+  /// Gives the core to another OS thread. `Thread.yield` would yield the goroutine instead. Go:
+  /// `osyield`
   public static void yieldToOs() {
     try {
       YIELD.invokeExact();

@@ -83,7 +83,8 @@ public final class Container {
                         code ->
                             code.aload(0)
                                 .iconst_1() // shared: no thread owns it
-                                .invokespecial(base, INIT_NAME, MethodTypeDesc.of(CD_void, CD_boolean))
+                                .invokespecial(
+                                    base, INIT_NAME, MethodTypeDesc.of(CD_void, CD_boolean))
                                 .aload(0)
                                 .aload(1)
                                 .putfield(self, "name", CD_String)
@@ -92,7 +93,9 @@ public final class Container {
                                 .putfield(self, "threads", supplier)
                                 .aload(0)
                                 .invokestatic(
-                                    registry, "registerContainer", MethodTypeDesc.of(CD_Object, base))
+                                    registry,
+                                    "registerContainer",
+                                    MethodTypeDesc.of(CD_Object, base))
                                 .pop()
                                 .return_())
                     .withMethodBody(

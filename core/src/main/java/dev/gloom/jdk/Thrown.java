@@ -1,7 +1,7 @@
 package dev.gloom.jdk;
 
-/// Rethrows what a method handle threw, as it is: `invokeExact` declares Throwable, the JDK's methods
-/// behind the handles do not.
+/// Rethrows what a method handle threw, as it is: `invokeExact` declares Throwable, the JDK's
+/// methods behind the handles do not.
 public final class Thrown {
   private Thrown() {}
 

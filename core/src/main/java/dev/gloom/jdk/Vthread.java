@@ -44,13 +44,14 @@ public final class Vthread {
   private static final int PINNED = Door.constant(TYPE, "PINNED");
   private static final int TIMED_PINNED = Door.constant(TYPE, "TIMED_PINNED");
   private static final int TERMINATED = Door.constant(TYPE, "TERMINATED");
+
   /// Set while `Thread.getStackTrace` keeps an unmounted thread from continuing.
   private static final int SUSPENDED = Door.constant(TYPE, "SUSPENDED");
 
   private Vthread() {}
 
-  /// Throws {@link IllegalStateException}, with the line to paste, if this JDK is not one that gloom
-  /// can work with or its internals are closed.
+  /// Throws {@link IllegalStateException}, with the line to paste, if this JDK is not one that
+  /// gloom can work with or its internals are closed.
   public static void require() {
     // Initialises the door's other users, so that their look-ups count too.
     Carrier.current();

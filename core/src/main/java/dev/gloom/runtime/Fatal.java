@@ -4,8 +4,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 
 /// gloom's own bugs stop loudly: what happened, the state of the scheduler, and the end of the JVM.
-/// A scheduler that goes on after it broke an invariant loses goroutines in silence, which is worse.
-/// `gloom.onbug=log` goes on all the same. Go: `throw`
+/// A scheduler that goes on after it broke an invariant loses goroutines in silence, which is
+/// worse. `gloom.onbug=log` goes on all the same. Go: `throw`
 final class Fatal {
   private static final int STATUS = 2;
 

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /// 1. every 61st tick, one from the global queue: else local work could starve it for ever;
 /// 2. run-next, then the ring;
 /// 3. a batch from the global queue;
-/// 4. half of another P's ring, victims in random order, four rounds; in the last one also run-next;
+/// 4. half of another P's ring, victims in random order, four rounds; in the last one also
+///    run-next;
 /// 5. give up the P, look once more, sleep (Idle).
 ///
 /// Go: `findRunnable`, `stealWork`
@@ -55,13 +56,17 @@ final class FindWork {
   static @Nullable G queued(Sched sched, P p) {
     G g;
     p.inherit = false;
-    if (p.tick % GLOBAL_EVERY == 0 && !sched.global.isEmpty()) {
-      g = sched.global.take();
+    if (p.tick % GLOBAL_EVERY == 0) {
+      boolean moved = p.flushYielded();
+      g = sched.global.isEmpty() ? null : sched.global.take();
+      if (moved) {
+        sched.idle.wake();
+      }
       if (g != null) {
         return g;
       }
     }
-    g = p.queue.takeNext();
+    g = p.takeNext();
     if (g != null) {
       p.inherit = true;
       return g;
@@ -76,13 +81,18 @@ final class FindWork {
   private static @Nullable G fromGlobal(Sched sched, P p) {
     int size = sched.global.size();
     if (size == 0) {
-      return null;
+      // Those that yielded here are the whole line.
+      return p.yielded.poll();
     }
+    boolean moved = p.flushYielded();
     G g = sched.global.takeChain(GlobalQueue.batch(size, sched.maxProcs()));
     if (g != null && g.link != null) {
       G rest = p.queue.offerChain(g.link);
       assert rest == null : "batch larger than an empty ring";
       g.link = null;
+      moved = true;
+    }
+    if (moved) {
       sched.publishedInRing();
     }
     return g;
@@ -112,6 +122,9 @@ final class FindWork {
   private static @Nullable G stealFrom(Sched sched, P victim, P p, boolean nextToo) {
     int before = p.queue.size();
     G g = victim.queue.stealInto(p.queue);
+    if (g == null) {
+      g = victim.yielded.stealInto(p.queue);
+    }
     if (g != null) {
       p.steals++;
       p.stolen += p.queue.size() - before + 1;
@@ -125,9 +138,12 @@ final class FindWork {
       return null;
     }
     // The victim made it ready a moment ago and is probably about to park: taking it now would only
-    // move it, and its data, to another core.
+    // move it, and its data, to another core. If the victim has dispatched anything meanwhile, this
+    // one's turn is near, even if it is in the slot again.
+    long dispatches = victim.dispatches;
     sched.pause(NEXT_GRACE_NANOS);
-    if (victim.queue.stealNext(next)) {
+    if (victim.dispatches == dispatches && victim.queue.stealNext(next)) {
+      victim.forgetKeepingNext();
       p.steals++;
       p.stolen++;
       return next;
@@ -148,8 +164,9 @@ final class FindWork {
       p.served(P.PREEMPT);
       // The chain through run-next has used up its slice: behind everybody else, as one who is
       // preempted. In Go the request is lost at the next dispatch of the chain (its issue 52934).
-      G g = p.queue.takeNext();
+      G g = p.takeNext();
       if (g != null) {
+        p.flushYielded();
         sched.global.put(g);
         sched.idle.wake();
       }

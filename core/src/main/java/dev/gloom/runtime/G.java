@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /// A goroutine: one virtual thread, and at the same time that thread's scheduler.
 ///
-/// The JDK calls {@link #execute} on a virtual thread's scheduler each time the thread can continue:
-/// started, unparked, unblocked, yielded. Here the scheduler of a thread is its own G, so `execute`
-/// *is* Go's `ready(g)`: no map from thread to goroutine, no wrapper, one object.
+/// The JDK calls {@link #execute} on a virtual thread's scheduler each time the thread can
+/// continue: started, unparked, unblocked, yielded. Here the scheduler of a thread is its own G, so
+/// `execute` *is* Go's `ready(g)`: no map from thread to goroutine, no wrapper, one object.
 ///
 /// What a goroutine is doing (running, waiting, …) is not stored but read from its thread. What is
 /// stored is the **word**, which says where the G is in the scheduler and lets one M at a time into
@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// **`execute` is not exact.** `Thread.getStackTrace` submits a runnable thread a second time, as
 /// late as it likes; so a G can be queued although its thread cannot continue, and running the task
-/// then does nothing. Two things must hold all the same: a G is in at most one queue (the CAS out of
-/// IDLE), and a wake-up is never dropped because of such a stray entry. The second is a race:
+/// then does nothing. Two things must hold all the same: a G is in at most one queue (the CAS out
+/// of IDLE), and a wake-up is never dropped because of such a stray entry. The second is a race:
 ///
 /// ```
 /// waker                              M that took a stray entry
@@ -42,14 +42,16 @@ import org.jspecify.annotations.Nullable;
 /// W2 reads word                      M3 CAS word RUNNING -> IDLE, a full fence
 ///                                    M4 reads thread.state: can continue? then as execute
 /// ```
+///
 /// If W2 sees QUEUED, it does nothing and relies on the M. M1 may still be in the M's store buffer
-/// then, and M2 may have read the old state. But W2 came before M1 took effect, hence before M3, and
-/// W1 before W2: M4 sees W1. Without M4 the wake-up is lost (`WordStress` shows it). If W2 sees RUNNING,
-/// its CAS to AGAIN makes M3 fail, and the M queues the G.
+/// then, and M2 may have read the old state. But W2 came before M1 took effect, hence before M3,
+/// and W1 before W2: M4 sees W1. Without M4 the wake-up is lost (`WordStress` shows it). If W2 sees
+/// RUNNING, its CAS to AGAIN makes M3 fail, and the M queues the G.
 ///
 /// **A stack overflow** can strike at any call inside `execute`. Queue operations take effect in
-/// one instruction or not at all, so the catch block knows what is left to do, and notes it with two
-/// field stores (it cannot call anything): sysmon does the rest ({@link Sched#recoverStranded}).
+/// one instruction or not at all, so the catch block knows what is left to do, and notes it with
+/// two field stores (it cannot call anything): sysmon does the rest ({@link
+/// Sched#recoverStranded}).
 ///
 /// Go: `g`, `ready`
 public final class G implements Executor, Runnable {
@@ -85,8 +87,8 @@ public final class G implements Executor, Runnable {
   /// The next in a chain or in the global queue; belongs to whoever holds that.
   @Nullable G link;
 
-  /// The M of the last dispatch, for the count of goroutines that stay where their cache is. Written
-  /// by the M that dispatches.
+  /// The M of the last dispatch, for the count of goroutines that stay where their cache is.
+  /// Written by the M that dispatches.
   @Nullable M lastM;
 
   // The registry's: a doubly linked list, under its shard's lock.
@@ -97,7 +99,13 @@ public final class G implements Executor, Runnable {
 
   /// A goroutine with a thread of its own, not started.
   @SuppressWarnings("this-escape") // its thread gets it as scheduler and cannot use it before start
-  G(Sched sched, long id, long parentId, @Nullable StackTraceElement site, String name, Callable<?> body) {
+  G(
+      Sched sched,
+      long id,
+      long parentId,
+      @Nullable StackTraceElement site,
+      String name,
+      Callable<?> body) {
     this.sched = sched;
     this.id = id;
     this.parentId = parentId;
@@ -120,8 +128,8 @@ public final class G implements Executor, Runnable {
   // What the JDK calls.
 
   /// Makes the goroutine runnable. Called by the JDK, from any thread, also a virtual one, which is
-  /// then pinned; also when there is nothing to do. Never blocks, parks or allocates, and throws only
-  /// at a start that is refused.
+  /// then pinned; also when there is nothing to do. Never blocks, parks or allocates, and throws
+  /// only at a start that is refused.
   @Override
   public void execute(Runnable submitted) {
     if (submitted != task) {
@@ -145,9 +153,11 @@ public final class G implements Executor, Runnable {
         return;
       }
       claimed = true;
-      sched.enqueue(m, this);
+      boolean tellOthers = sched.enqueue(m, this);
       published = true;
-      sched.idle.wake();
+      if (tellOthers) {
+        sched.idle.wake();
+      }
     } catch (StackOverflowError e) {
       // No call in here: there is no stack for one.
       if (!published) {

@@ -4,9 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /// The scheduler's shared run queue: first in, first out, a chain through `G.link` under a lock.
 ///
-/// What goes here: whoever yields or has used up its slice, what is made ready by a thread without a
-/// P, and what no longer fits into a local queue. Local queues come first, so every 61st tick of a P
-/// takes one from here ({@link FindWork}), else a batch when the local queue is empty.
+/// What goes here: whoever yields or has used up its slice, what is made ready by a thread without
+/// a P, and what no longer fits into a local queue. Local queues come first, so every 61st tick of
+/// a P takes one from here ({@link FindWork}), else a batch when the local queue is empty.
 ///
 /// `size` is written under the lock and read without it. A reader first reads `lock.held`: the
 /// release of the lock is a volatile store after `size`, so either that read sees the release and

@@ -4,8 +4,8 @@ package dev.gloom.runtime;
 ///
 /// `execute` is called at the depth of whoever unparks a goroutine, and that may be a frame before
 /// the end of its stack. Most steps of the ready path can fail at any call and lose nothing
-/// (G.execute says how). Those that move several things at once, taking an idle P or spilling half a
-/// run queue, ask here first: a `StackOverflowError` then comes before anything has changed.
+/// (G.execute says how). Those that move several things at once, taking an idle P or spilling half
+/// a run queue, ask here first: a `StackOverflowError` then comes before anything has changed.
 final class Headroom {
   /// Compiled, a frame here is about 32 bytes, so 256 of them are 8 KiB; interpreted more. The
   /// longest path behind a check has a dozen frames.

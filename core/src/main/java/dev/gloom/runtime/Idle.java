@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /// The aim: no P idle while a goroutine waits for one, and no thread awake for nothing. Refused:
 ///
 /// - *one shared queue*: no lock there scales, and a goroutine loses the core that has its data;
-/// - *hand the goroutine to a new thread at each ready*: the ready one usually runs here next, since
-///   the one that made it ready is about to park;
+/// - *hand the goroutine to a new thread at each ready*: the ready one usually runs here next,
+///   since the one that made it ready is about to park;
 /// - *wake a thread at each ready*: most would find nothing, and a wake-up costs microseconds.
 ///
 /// So: whoever makes a goroutine runnable wakes one M **if a P is idle and no M searches**. The one
@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// S3 searching != 0? done            I3 look at all queues again; work there? take a P back
 /// S4 wake an M                       I4 sleep
 /// ```
+///
 /// If S2 misses I1, or S3 sees a searcher that I2 removes, then S1 came before I1 or I2, so I3 sees
 /// the work (or another M has it already). Every M does I3, whether or not it searched; that makes
 /// Go's `needspinning` unnecessary. There are two more ways to lose the searcher that S3 relied on:
@@ -35,9 +36,11 @@ import org.jspecify.annotations.Nullable;
 /// there is one now.
 ///
 /// The fence in S1: into run-next by an atomic swap; into the global queue by the volatile release
-/// of its lock. Whom run-next pushes out goes into the ring without one: as long as that store is not visible,
-/// run-next's is, and RunQueue.isEmpty reads the ring after run-next. Whoever moves a batch from the
-/// global queue into its ring submits it: fence, then `wake`.
+/// of its lock. Whom run-next pushes out goes into the ring without one: as long as that store is
+/// not visible, run-next's is, and RunQueue.isEmpty reads the ring after run-next. Whoever moves a
+/// batch from the global queue into its ring, or one that yielded, submits it: fence, then `wake`.
+/// A P that keeps its run-next ({@link P}) neither calls `wake` for it nor is asked in I3: sysmon
+/// watches over that.
 ///
 /// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`
 @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only, read without
@@ -57,7 +60,13 @@ final class Idle {
   /// Ms that search, or have been woken to.
   private volatile int searching;
 
-  /// Times that a P left the idle list; written under the lock. Sysmon sees by it whether anything happened.
+  /// Ms between the moment they stop counting as busy or searching and the end of their last look
+  /// around (I3). The kernel may hold such an M up for as long as it likes; the work that it is
+  /// about to see is not lost. For sysmon.
+  private volatile int deciding;
+
+  /// Times that a P left the idle list; written under the lock. Sysmon sees by it whether anything
+  /// happened.
   private volatile long starts;
 
   Idle(Sched sched) {
@@ -127,21 +136,25 @@ final class Idle {
     return true;
   }
 
-  /// A searcher has found work, so it searches no longer. What was published meanwhile relied on it:
-  /// if there is more, another one searches on.
+  /// A searcher has found work, so it searches no longer. What was published meanwhile relied on
+  /// it: if there is more, another one searches on.
   void foundWork(M m) {
+    DECIDING.getAndAdd(this, 1);
     stopSearching(m);
     if (sched.hasQueuedWork()) {
       wake();
     }
+    DECIDING.getAndAdd(this, -1);
   }
 
-  /// Gives up the P of an M that found nothing: I1 to I3. Afterwards the M either has a P again, as a
-  /// searcher, or is in the idle list.
+  /// Gives up the P of an M that found nothing: I1 to I3. Afterwards the M either has a P again, as
+  /// a searcher, or is in the idle list.
   void release(M m, P p) {
-    assert p.queue.isEmpty() : p;
+    assert p.isEmpty() : p;
     p.queue.forgetTaken();
+    p.yielded.forgetTaken();
     m.p = null;
+    DECIDING.getAndAdd(this, 1);
     lock.acquire();
     if (!p.retired) {
       p.link = idlePs;
@@ -156,6 +169,7 @@ final class Idle {
     if (sched.hasQueuedWork()) {
       takeBack(m);
     }
+    DECIDING.getAndAdd(this, -1);
   }
 
   /// An M whose P was taken out of use joins the idle list; what the P had is in the global queue.
@@ -288,6 +302,11 @@ final class Idle {
     return searching;
   }
 
+  /// Whether some M searches, or is about to look around once more.
+  boolean somebodyLooks() {
+    return searching != 0 || deciding != 0;
+  }
+
   int idleMs() {
     lock.acquire();
     int n = idleMCount;
@@ -319,7 +338,11 @@ final class Idle {
     idleMCount++;
   }
 
-  private static final VarHandle SEARCHING =
-      ConstantBootstraps.fieldVarHandle(
-          MethodHandles.lookup(), "searching", VarHandle.class, Idle.class, int.class);
+  private static final VarHandle SEARCHING = handle("searching");
+  private static final VarHandle DECIDING = handle("deciding");
+
+  private static VarHandle handle(String name) {
+    return ConstantBootstraps.fieldVarHandle(
+        MethodHandles.lookup(), name, VarHandle.class, Idle.class, int.class);
+  }
 }

@@ -5,8 +5,8 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /// The settings: every `gloom.*` system property, its default and its range, and what is taken from
-/// the environment as Go does. A malformed property is an error that says what is right; a malformed
-/// GOMAXPROCS is ignored, as in Go.
+/// the environment as Go does. A malformed property is an error that says what is right; a
+/// malformed GOMAXPROCS is ignored, as in Go.
 public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;

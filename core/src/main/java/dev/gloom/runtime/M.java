@@ -15,8 +15,8 @@ final class M extends Thread {
   /// The P this M holds; its own.
   @Nullable P p;
 
-  /// The goroutine in whose task this M is; its own. Code that runs inside a goroutine reads it too,
-  /// through {@link #current}, and then is on this thread.
+  /// The goroutine in whose task this M is; its own. Code that runs inside a goroutine reads it
+  /// too, through {@link #current}, and then is on this thread.
   @Nullable G running;
 
   /// Set by `execute` when it comes from this M, on the way out of the running G's task.
@@ -88,8 +88,8 @@ final class M extends Thread {
     if (requeue) {
       if (Vthread.yielded(g.thread())) {
         g.setQueued();
-        sched.global.put(g);
-        sched.idle.wake();
+        p.putYielded(g);
+        sched.publishedInRing();
       } else {
         readyAgain(g);
       }

@@ -8,6 +8,18 @@ import org.jspecify.annotations.Nullable;
 /// A processor: the right to run goroutines, with a run queue of its own. There are `maxProcs` of
 /// them; an M runs goroutines only while it holds one, and then it alone writes here.
 ///
+/// **Yielding.** Whoever yields belongs at the tail of the global queue. Going there one by one
+/// makes all Ps fight for its lock, so a P gathers them in a second ring, `yielded`, and moves them
+/// on together: before it takes from the global queue itself, which is when the difference could be
+/// noticed, or when the ring is full. Thieves take from it too.
+///
+/// **Whom run-next keeps.** A goroutine that is made ready usually runs here next, since the one
+/// that made it ready parks. Waking a thread for it each time is wasted, and the thread would only
+/// carry it off to another core. So a P that has run its own run-next a few times in a row wakes
+/// nobody for it alone; if the running goroutine goes on computing instead, sysmon notices within a
+/// millisecond and the P starts to learn anew. (Go wakes a thread each time; its users ask for
+/// this, issue 54622.)
+///
 /// Go: `p`
 final class P {
   /// Sysmon asks: this P has run one slice without a tick, so its run-next chain goes to the back.
@@ -16,20 +28,27 @@ final class P {
   /// maxProcs has shrunk: whoever holds this P gives everything away and lets go of it.
   static final int RETIRE = 2;
 
+  /// Long enough that a wrong guess is rare, short enough that a chain of a dozen profits.
+  private static final int KEEPS_NEXT_AFTER = 8;
+
   /// Ids are handed out in blocks, so that a spawn touches no shared counter.
   private static final int ID_BLOCK = 16;
 
   final int id;
   final Sched sched;
-  final RunQueue queue;
+  final RunQueue queue = new RunQueue();
+  final RunQueue yielded = new RunQueue();
   final Rand rand;
 
   /// What others ask of the holder; looked at before every dispatch.
   volatile int request;
 
-  /// Slices begun: a dispatch that inherits its slice through run-next does not count. Owner writes,
-  /// sysmon reads.
+  /// Slices begun: a dispatch that inherits its slice through run-next does not count. Owner
+  /// writes, sysmon reads.
   int tick;
+
+  /// How often in a row this P ran its own run-next; owner counts up, whoever takes it away resets.
+  private int ownNext;
 
   /// Whether the G that FindWork returned last inherits the slice. Owner only.
   boolean inherit;
@@ -47,6 +66,7 @@ final class P {
   // Sysmon only: the tick that it saw last, and when it saw it first.
   int seenTick = -1;
   long seenSinceNanos;
+  long seenDispatches;
 
   // Guarded by Idle's lock.
   @Nullable P link;
@@ -55,25 +75,72 @@ final class P {
   /// Next in the Starter's stack.
   @Nullable P startLink;
 
-  P(Sched sched, int id, RunQueue queue) {
+  P(Sched sched, int id) {
     this.sched = sched;
     this.id = id;
-    this.queue = queue;
     this.rand = new Rand(sched.seed + id);
   }
 
-  /// Makes `g` the next to run; whom it pushes out goes to the tail.
-  void putNext(G g) {
+  /// Makes `g` the next to run; whom it pushes out goes to the tail. Answers whether others are to
+  /// be told: not if this P is known to run `g` itself in a moment.
+  boolean putNext(G g) {
     G kicked = queue.swapNext(g);
-    if (kicked != null) {
-      try {
-        put(kicked);
-      } catch (StackOverflowError e) {
-        // As in G.execute: no call, there is no stack for one.
-        kicked.strandedAs = G.STRANDED_CLAIMED;
-        sched.stranded = true;
-      }
+    if (kicked == null) {
+      return !keepsNext();
     }
+    try {
+      put(kicked);
+    } catch (StackOverflowError e) {
+      // As in G.execute: no call, there is no stack for one.
+      kicked.strandedAs = G.STRANDED_CLAIMED;
+      sched.stranded = true;
+    }
+    return true;
+  }
+
+  /// Takes the run-next goroutine.
+  @Nullable G takeNext() {
+    G g = queue.takeNext();
+    if (g != null && ownNext < KEEPS_NEXT_AFTER) {
+      ownNext++;
+    }
+    return g;
+  }
+
+  boolean keepsNext() {
+    return ownNext == KEEPS_NEXT_AFTER;
+  }
+
+  /// Its run-next waited too long, or somebody else took it: from now on others are told at once.
+  void forgetKeepingNext() {
+    ownNext = 0;
+  }
+
+  /// Whether a thread without work should come here for some.
+  boolean hasWorkForOthers() {
+    if (!yielded.isEmpty()) {
+      return true;
+    }
+    return keepsNext() ? queue.size() != 0 : !queue.isEmpty();
+  }
+
+  boolean isEmpty() {
+    return queue.isEmpty() && yielded.isEmpty();
+  }
+
+  /// Puts `g`, which yielded, behind everybody else. Not published by a fence.
+  void putYielded(G g) {
+    while (!yielded.offer(g)) {
+      flushYielded();
+    }
+  }
+
+  /// Moves those that yielded to the global queue. For a moment they are in neither, so an M that
+  /// looks around before it sleeps may miss them: whoever calls this calls `wake` afterwards.
+  boolean flushYielded() {
+    G chain = yielded.takeAll();
+    putGlobally(chain, false);
+    return chain != null;
   }
 
   /// Appends `g` to the ring, or, with half the ring, to the global queue.
@@ -93,42 +160,39 @@ final class P {
     if (first == null) {
       return false;
     }
-    int n = 1;
     G last = first;
     while (last.link != null) {
       last = last.link;
-      n++;
     }
     last.link = g;
     g.link = null;
     overflows++;
-    sched.global.putChain(first, g, n + 1);
+    putGlobally(first, false);
     return true;
   }
 
-  /// Gives run-next and ring, in this order, to the front of the global queue. Go: `runqdrain`
+  /// Gives everything to the front of the global queue: run-next, ring, those that yielded. Go:
+  /// `runqdrain`
   void drain() {
-    G first = null;
-    G last = null;
-    int n = 0;
-    for (G g = queue.takeNext(); ; g = null) {
-      if (g == null) {
-        g = queue.poll();
-        if (g == null) {
-          break;
-        }
-      }
-      if (last == null) {
-        first = g;
-      } else {
-        last.link = g;
-      }
-      g.link = null;
-      last = g;
+    putGlobally(yielded.takeAll(), true);
+    putGlobally(queue.takeAll(), true);
+    putGlobally(queue.takeNext(), true);
+  }
+
+  private void putGlobally(@Nullable G chain, boolean first) {
+    if (chain == null) {
+      return;
+    }
+    int n = 1;
+    G last = chain;
+    while (last.link != null) {
+      last = last.link;
       n++;
     }
-    if (first != null && last != null) {
-      sched.global.putChainFirst(first, last, n);
+    if (first) {
+      sched.global.putChainFirst(chain, last, n);
+    } else {
+      sched.global.putChain(chain, last, n);
     }
   }
 
@@ -151,8 +215,8 @@ final class P {
 
   @Override
   public String toString() {
-    return "P%d[tick=%d dispatches=%d ring=%d next=%s request=%d]"
-        .formatted(id, tick, dispatches, queue.size(), queue.peekNext(), request);
+    return "P%d[tick=%d dispatches=%d ring=%d next=%s yielded=%d request=%d]"
+        .formatted(id, tick, dispatches, queue.size(), queue.peekNext(), yielded.size(), request);
   }
 
   private static final VarHandle REQUEST =

@@ -4,10 +4,10 @@ import dev.gloom.jdk.Thrown;
 
 /// What happens when an exception leaves a goroutine.
 ///
-/// In a library it goes where Java sends it, to the thread's uncaught handler; the thread is given a
-/// name with the goroutine's id and place of creation first, so that even the JVM's default report
-/// tells which one it was. In a program of its own (`gloom.panic=exit`, set by `./gloom run`) it ends
-/// the program as in Go: report, status 2.
+/// In a library it goes where Java sends it, to the thread's uncaught handler; the thread is given
+/// a name with the goroutine's id and place of creation first, so that even the JVM's default
+/// report tells which one it was. In a program of its own (`gloom.panic=exit`, set by `./gloom
+/// run`) it ends the program as in Go: report, status 2.
 ///
 /// Go: `panic`, `printpanics`, `fatalpanic`
 public final class Panic {

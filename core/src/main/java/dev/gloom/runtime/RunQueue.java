@@ -90,19 +90,8 @@ final class RunQueue {
     if (n != ring.length / 2) {
       return null;
     }
-    // A thief may take some of them before the CAS below, so nothing is linked before it.
-    if (!casHead(h, h + n)) {
-      return null;
-    }
-    G first = slot(h);
-    G last = first;
-    for (int i = 1; i < n; i++) {
-      G g = slot(h + i);
-      last.link = g;
-      last = g;
-    }
-    last.link = null;
-    return first;
+    // A thief may take some of them before this CAS, so nothing is linked before it.
+    return casHead(h, h + n) ? chain(h, n) : null;
   }
 
   /// Appends goroutines of a chain while there is room, and answers the rest of the chain.
@@ -118,6 +107,34 @@ final class RunQueue {
     }
     setTailRelease(t); // pairs with tailAcquire in stealInto
     return g;
+  }
+
+  /// Takes everything in the ring as a chain through `G.link`, oldest first; null if it is empty.
+  @Nullable G takeAll() {
+    for (; ; ) {
+      int h = head;
+      int n = tailPlain() - h;
+      if (n == 0) {
+        return null;
+      }
+      if (casHead(h, h + n)) {
+        return chain(h, n);
+      }
+    }
+  }
+
+  /// Links `n` slots that this owner has just taken; it alone writes slots, so they are still
+  /// there.
+  private G chain(int from, int n) {
+    G first = slot(from);
+    G last = first;
+    for (int i = 1; i < n; i++) {
+      G g = slot(from + i);
+      last.link = g;
+      last = g;
+    }
+    last.link = null;
+    return first;
   }
 
   /// Lets go of goroutines that were taken: a stale slot would keep an ended one and all it refers
@@ -137,8 +154,8 @@ final class RunQueue {
   // Everybody's side.
 
   /// Moves the older half, rounded up, into the thief's own queue and answers the last of it, to be
-  /// run at once; null if there was nothing. The thief owns `into`, which has room
-  /// for it: a thief's own queue is empty.
+  /// run at once; null if there was nothing. The thief owns `into`, which has room for it: a
+  /// thief's own queue is empty.
   @Nullable G stealInto(RunQueue into) {
     for (; ; ) {
       int h = head;

@@ -146,7 +146,7 @@ public final class Sched {
       return;
     }
     P p = m.p;
-    if (p != null && p.request == 0 && p.queue.isEmpty() && m.sched.global.isEmpty()) {
+    if (p != null && p.request == 0 && p.isEmpty() && m.sched.global.isEmpty()) {
       return;
     }
     m.sched.mount.suspendRunnable();
@@ -156,20 +156,35 @@ public final class Sched {
 
   /// Makes a G that is claimed runnable on the calling M.
   void ready(M m, G g) {
-    enqueue(m, g);
-    idle.wake();
+    if (enqueue(m, g)) {
+      idle.wake();
+    }
   }
 
-  /// To run-next of the calling M's P; from anywhere else to the global queue. Full fence either way.
-  void enqueue(@Nullable M m, G g) {
+  /// To run-next of the calling M's P; from anywhere else to the global queue. Full fence either
+  /// way. Answers whether an idle P is to be woken for it.
+  boolean enqueue(@Nullable M m, G g) {
     if (m != null && m.sched == this) {
       P p = m.p;
       if (p != null) {
-        p.putNext(g);
-        return;
+        return p.putNext(g);
       }
     }
     global.put(g);
+    return true;
+  }
+
+  /// A place where the calling goroutine may be asked to let others run: it has had its slice.
+  static void preemptionPoint() {
+    M m = M.current();
+    if (m == null || m.running == null) {
+      return;
+    }
+    P p = m.p;
+    if (p != null && (p.request & P.PREEMPT) != 0) {
+      p.served(P.PREEMPT);
+      m.sched.mount.suspendRunnable();
+    }
   }
 
   /// The calling M has moved goroutines into its own ring.
@@ -184,7 +199,7 @@ public final class Sched {
       return true;
     }
     for (P p : procs.all) {
-      if (!p.queue.isEmpty()) {
+      if (p.hasWorkForOthers()) {
         return true;
       }
     }
@@ -234,8 +249,7 @@ public final class Sched {
 
   private void resize(Procs before, int n) {
     // Ps that were retired earlier and have been emptied since are dropped here.
-    P[] keep =
-        Arrays.stream(before.all).filter(p -> !p.retired || !p.queue.isEmpty()).toArray(P[]::new);
+    P[] keep = Arrays.stream(before.all).filter(p -> !p.retired || !p.isEmpty()).toArray(P[]::new);
     int usable = (int) Arrays.stream(keep).filter(p -> !p.retired).count();
     if (n > usable) {
       P[] grown = newProcs(keep, n - usable);
@@ -258,7 +272,7 @@ public final class Sched {
   private P[] newProcs(P[] existing, int more) {
     P[] all = Arrays.copyOf(existing, existing.length + more);
     for (int i = existing.length; i < all.length; i++) {
-      all[i] = new P(this, i, new RunQueue());
+      all[i] = new P(this, i);
     }
     return all;
   }

@@ -4,8 +4,8 @@ import dev.gloom.jdk.Vthread;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/// Makes goroutines: for `go`, for a thread factory, and for virtual threads that were started inside
-/// a goroutine by code that knows nothing of gloom.
+/// Makes goroutines: for `go`, for a thread factory, and for virtual threads that were started
+/// inside a goroutine by code that knows nothing of gloom.
 ///
 /// A goroutine counts from its start, and the start comes back from the JDK as {@link G#execute}.
 ///
@@ -17,6 +17,7 @@ public final class Spawn {
   public static G go(Sched sched, String name, Callable<?> body) {
     G g = make(sched, name, body, Site.of(body));
     sched.container.start(g.thread());
+    Sched.preemptionPoint();
     return g;
   }
 

@@ -9,8 +9,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A new M is wanted on the ready path, and that may be the middle of a user's goroutine: a thread
 /// made there would inherit its context class loader, access to its thread group and thread locals,
-/// and making it takes 100 us and memory. So whoever wants an M for a P pushes the P onto a stack, without a lock or
-/// an allocation, and unparks this thread. Go: the template thread, `startTemplateThread`
+/// and making it takes 100 us and memory. So whoever wants an M for a P pushes the P onto a stack,
+/// without a lock or an allocation, and unparks this thread. Go: the template thread,
+/// `startTemplateThread`
 final class Starter {
   private static final long RETRY_NANOS = 10_000_000;
 
@@ -48,7 +49,11 @@ final class Starter {
 
   static Thread newThread(String name, Runnable body) {
     Thread t =
-        Thread.ofPlatform().daemon().name(name).inheritInheritableThreadLocals(false).unstarted(body);
+        Thread.ofPlatform()
+            .daemon()
+            .name(name)
+            .inheritInheritableThreadLocals(false)
+            .unstarted(body);
     t.setContextClassLoader(ClassLoader.getSystemClassLoader());
     return t;
   }

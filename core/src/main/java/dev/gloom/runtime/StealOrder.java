@@ -1,7 +1,7 @@
 package dev.gloom.runtime;
 
-/// In which order a thief visits its victims: a start and a step that is coprime to their number, so
-/// that each is visited once, in an order that two thieves rarely share. Go: `randomOrder`
+/// In which order a thief visits its victims: a start and a step that is coprime to their number,
+/// so that each is visited once, in an order that two thieves rarely share. Go: `randomOrder`
 final class StealOrder {
   private final int count;
   private final int[] coprimes;

@@ -4,13 +4,14 @@ import org.jspecify.annotations.Nullable;
 
 /// The watcher: a thread without a P that looks after what no M can see from inside.
 ///
-/// Each round it asks a P that has spent a whole slice on one run-next chain to let the others go
-/// first, finishes what a caller without stack left undone, and ends the threads of a closed
-/// scheduler. It is also the safety net: goroutines that wait while a P is idle and no M searches for
-/// 10 ms would be a bug of ours; it wakes an M, counts a *rescue* and says so once.
+/// Each round it asks a P that has spent a whole slice on one goroutine, or on one run-next chain,
+/// to let the others go first, gives away a run-next that its P keeps but does not run, finishes
+/// what a caller without stack left undone, and ends the threads of a closed scheduler. It is also
+/// the safety net: goroutines that wait while a P is idle and no M searches for 10 ms would be a
+/// bug of ours; it wakes an M, counts a *rescue* and says so once.
 ///
-/// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps are
-/// idle: the next P that leaves the idle list wakes it.
+/// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps
+/// are idle: the next P that leaves the idle list wakes it.
 ///
 /// Go: `sysmon`, `retake`
 @SuppressWarnings("NonAtomicVolatileUpdate") // sysmon is the only writer
@@ -111,7 +112,7 @@ final class Sysmon {
 
   /// One look at everything.
   void round(long now) {
-    boolean acted = preemptChains(now);
+    boolean acted = watchProcs(now);
     if (sched.stranded) {
       sched.recoverStranded();
       acted = true;
@@ -120,26 +121,53 @@ final class Sysmon {
     backOff(acted);
   }
 
-  private boolean preemptChains(long now) {
+  private boolean watchProcs(long now) {
     boolean acted = false;
     for (P p : sched.procs().all) {
-      int tick = p.tick;
-      if (tick != p.seenTick) {
-        p.seenTick = tick;
-        p.seenSinceNanos = now;
-      } else if (now - p.seenSinceNanos >= SLICE_NANOS && p.queue.peekNext() != null) {
-        p.ask(P.PREEMPT);
-        p.seenSinceNanos = now;
-        acted = true;
-      }
+      acted |= preempt(p, now);
+      acted |= watchKeptNext(p);
     }
     return acted;
+  }
+
+  /// Asks a P that has not begun a slice for the length of one, if anybody waits for it.
+  private boolean preempt(P p, long now) {
+    int tick = p.tick;
+    if (tick != p.seenTick) {
+      p.seenTick = tick;
+      p.seenSinceNanos = now;
+      return false;
+    }
+    if (now - p.seenSinceNanos < SLICE_NANOS || (p.isEmpty() && sched.global.isEmpty())) {
+      return false;
+    }
+    p.ask(P.PREEMPT);
+    p.seenSinceNanos = now;
+    return true;
+  }
+
+  /// A P that keeps its run-next for itself but does not get to it gives it up to an idle one.
+  /// Counts as something to do as long as Ps keep it while others are idle, so that the next look
+  /// comes soon.
+  private boolean watchKeptNext(P p) {
+    long dispatches = p.dispatches;
+    boolean moved = dispatches != p.seenDispatches;
+    p.seenDispatches = dispatches;
+    if (!p.keepsNext() || sched.idle.idleProcs() == 0) {
+      return false;
+    }
+    if (!moved && p.queue.peekNext() != null) {
+      p.forgetKeepingNext();
+      sched.idle.wake();
+      return true;
+    }
+    return moved;
   }
 
   private boolean rescue(long now) {
     long starts = sched.idle.starts();
     boolean lost =
-        sched.hasQueuedWork() && sched.idle.idleProcs() > 0 && sched.idle.searching() == 0;
+        sched.hasQueuedWork() && sched.idle.idleProcs() > 0 && !sched.idle.somebodyLooks();
     if (!lost || !strandedWork || starts != strandedWorkStarts) {
       strandedWork = lost;
       strandedWorkSinceNanos = now;
@@ -153,7 +181,8 @@ final class Sysmon {
     if (rescues == 0) {
       System.err.println(
           "gloom: goroutines waited although a processor was idle: a bug in gloom, worked around; "
-              + "please report it\n" + sched.describe());
+              + "please report it\n"
+              + sched.describe());
     }
     rescues = rescues + 1;
     sched.idle.wake();

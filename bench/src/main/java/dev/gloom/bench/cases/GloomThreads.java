@@ -27,7 +27,7 @@ public final class GloomThreads implements Threads {
 
   @Override
   public int procs() {
-    return Gloom.maxProcs(0);
+    return Gloom.maxProcs();
   }
 
   @Override
@@ -39,6 +39,7 @@ public final class GloomThreads implements Threads {
     counters.put("steals", stats.steals());
     counters.put("wakeups", stats.wakeups());
     counters.put("handoffs", stats.handoffs());
+    counters.put("rescues", stats.rescues());
     return counters;
   }
 
