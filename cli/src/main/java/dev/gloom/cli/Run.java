@@ -44,7 +44,7 @@ public final class Run {
   static int run(List<String> classPath, String... args) throws Exception {
     try {
       if (args.length == 0) {
-        throw new UsageException("nothing to run: say ./gloom run FILE.java|CLASS|JAR [args]");
+        throw new UsageException("nothing to run: name a FILE.java, a CLASS or a JAR");
       }
       MainMethod main = find(args[0], classPath);
       main.check();

@@ -1,7 +1,5 @@
 package dev.gloom.jdk;
 
-import java.util.concurrent.locks.LockSupport;
-
 /// Mounts by the JDK's own `runContinuation`, with all of its bookkeeping: debuggers, JFR, thread
 /// dumps and interrupts see exactly what they see on the JDK's scheduler.
 public final class JdkMount implements Mount {
@@ -14,10 +12,5 @@ public final class JdkMount implements Mount {
   @SuppressWarnings("ThreadPriorityCheck") // a virtual thread's yield is a scheduling operation
   public void suspendRunnable() {
     Thread.yield();
-  }
-
-  @Override
-  public void suspendWaiting(Object blocker) {
-    LockSupport.park(blocker);
   }
 }

@@ -12,7 +12,4 @@ public interface Mount {
 
   /// Suspends the current goroutine; it stays runnable and its scheduler gets its task at once.
   void suspendRunnable();
-
-  /// Suspends the current goroutine until somebody unparks it; may return for no reason, as park.
-  void suspendWaiting(Object blocker);
 }

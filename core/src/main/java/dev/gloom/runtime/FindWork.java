@@ -142,7 +142,10 @@ final class FindWork {
     // one's turn is near, even if it is in the slot again.
     long dispatches = victim.dispatches;
     sched.pause(NEXT_GRACE_NANOS);
-    if (victim.dispatches == dispatches && victim.queue.stealNext(next)) {
+    // The volatile read of run-next keeps the JIT from folding the two reads of the plain counter.
+    if (victim.queue.peekNext() == next
+        && victim.dispatches == dispatches
+        && victim.queue.stealNext(next)) {
       victim.forgetKeepingNext();
       p.steals++;
       p.stolen++;

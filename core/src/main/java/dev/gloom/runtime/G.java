@@ -164,6 +164,13 @@ public final class G implements Executor, Runnable {
         strandedAs = claimed ? STRANDED_CLAIMED : STRANDED_UNCLAIMED;
       }
       sched.stranded = true;
+      try {
+        // Only in case all Ps are idle, and sysmon with them; if there is no stack for this either,
+        // the next thing that happens wakes it.
+        sched.sysmon.somethingStarts();
+      } catch (StackOverflowError again) {
+        // nothing is lost by it
+      }
     }
   }
 

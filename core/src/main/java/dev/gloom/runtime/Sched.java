@@ -272,9 +272,21 @@ public final class Sched {
   private P[] newProcs(P[] existing, int more) {
     P[] all = Arrays.copyOf(existing, existing.length + more);
     for (int i = existing.length; i < all.length; i++) {
-      all[i] = new P(this, i);
+      all[i] = new P(this, freeId(all, i));
     }
     return all;
+  }
+
+  /// The least id that none of the first `n` has.
+  private static int freeId(P[] all, int n) {
+    int id = 0;
+    for (int i = 0; i < n; i++) {
+      if (all[i].id == id) {
+        id++;
+        i = -1;
+      }
+    }
+    return id;
   }
 
   /// Starts a thread for `p`. For the Starter, whose thread it comes from.
@@ -317,10 +329,14 @@ public final class Sched {
 
   /// Ends the threads of a closed scheduler if its last goroutine has ended. For sysmon.
   boolean endThreadsIfDone() {
-    if (registry.size() != 0 || hasQueuedWork() || idle.idleProcs() != maxProcs()) {
+    if (!closed || registry.size() != 0 || hasQueuedWork() || idle.idleProcs() != maxProcs()) {
       return false;
     }
     mCount.addAndGet(-idle.endIdleMs());
+    return hasNoThreads();
+  }
+
+  boolean hasNoThreads() {
     return mCount.get() == 0;
   }
 
@@ -385,7 +401,7 @@ public final class Sched {
 
   /// The state of the scheduler in text, for bug reports.
   String describe() {
-    var text = new StringBuilder(name + ": " + counters() + " closed=" + closed + "\n");
+    var text = new StringBuilder(name + ": " + counters() + " closed=" + closed + " seed=" + seed + "\n");
     for (P p : procs.all) {
       text.append("  ").append(p).append('\n');
     }

@@ -1,5 +1,6 @@
 package dev.gloom.runtime;
 
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// The watcher: a thread without a P that looks after what no M can see from inside.
@@ -31,7 +32,9 @@ final class Sysmon {
   /// idleCount: set, then read idleCount; there changed, then this read.
   private volatile boolean asleep;
 
-  private volatile @Nullable Thread thread;
+  /// The thread, or null before the first M and after the last.
+  private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
+
   private volatile long rescues;
 
   // This thread's own.
@@ -46,13 +49,13 @@ final class Sysmon {
     this.sched = sched;
   }
 
-  /// Starts the thread if it does not run; called by the Starter only.
+  /// Starts the thread if there is none; called by the Starter after it has counted a new M.
   void ensureRunning() {
-    Thread t = thread;
-    if (t == null || !t.isAlive()) {
-      t = Starter.newThread(sched.name + "-sysmon", this::loop);
-      thread = t;
-      t.start();
+    if (thread.get() == null) {
+      Thread t = Starter.newThread(sched.name + "-sysmon", this::loop);
+      if (thread.compareAndSet(null, t)) {
+        t.start();
+      }
     }
   }
 
@@ -66,7 +69,7 @@ final class Sysmon {
   /// Ends a deep sleep.
   void wake() {
     asleep = false;
-    Thread t = thread;
+    Thread t = thread.get();
     if (t != null) {
       sched.parker.unpark(t);
     }
@@ -78,10 +81,15 @@ final class Sysmon {
 
   private void loop() {
     try {
-      while (!(sched.isClosed() && sched.endThreadsIfDone())) {
-        sleep();
-        round(sched.clock.nanoTime());
-      }
+      do {
+        while (!sched.endThreadsIfDone()) {
+          sleep();
+          round(sched.clock.nanoTime());
+        }
+        // A start that slipped past the closing may have made a new M meanwhile. It counts the M and
+        // then looks for this thread; here the other way round, so one of the two sees the other.
+        thread.set(null);
+      } while (!sched.hasNoThreads() && thread.compareAndSet(null, Thread.currentThread()));
     } catch (Throwable e) {
       Fatal.bug(sched, "sysmon failed", e);
     }
