@@ -4,8 +4,8 @@ package dev.gloom.jdk;
 /// dumps and interrupts see exactly what they see on the JDK's scheduler.
 public final class JdkMount implements Mount {
   @Override
-  public void resume(Runnable task) {
-    task.run();
+  public void resume(Thread vthread) {
+    Vthread.run(vthread);
   }
 
   @Override

@@ -56,12 +56,9 @@ final class FindWork {
   static @Nullable G queued(Sched sched, P p) {
     G g;
     p.inherit = false;
-    if (p.tick % GLOBAL_EVERY == 0) {
-      boolean moved = p.flushYielded();
-      g = sched.global.isEmpty() ? null : sched.global.take();
-      if (moved) {
-        sched.idle.wake();
-      }
+    if (p.tick - p.globalAt >= 0) {
+      p.globalAt = p.tick + GLOBAL_EVERY;
+      g = longWaiting(sched, p);
       if (g != null) {
         return g;
       }
@@ -78,13 +75,26 @@ final class FindWork {
     return fromGlobal(sched, p);
   }
 
+  /// The head of the line that local work could starve: the global queue, and behind it those that
+  /// yielded here. The latter join it, some at a time, so that they get to its head.
+  private static @Nullable G longWaiting(Sched sched, P p) {
+    if (sched.global.isEmpty()) {
+      return p.yielded.poll();
+    }
+    G g = sched.global.take();
+    if (p.flushYielded(GLOBAL_EVERY)) {
+      sched.idle.wake();
+    }
+    return g;
+  }
+
   private static @Nullable G fromGlobal(Sched sched, P p) {
     int size = sched.global.size();
     if (size == 0) {
       // Those that yielded here are the whole line.
       return p.yielded.poll();
     }
-    boolean moved = p.flushYielded();
+    boolean moved = p.flushYielded(Integer.MAX_VALUE);
     G g = sched.global.takeChain(GlobalQueue.batch(size, sched.maxProcs()));
     if (g != null && g.link != null) {
       G rest = p.queue.offerChain(g.link);
@@ -140,11 +150,11 @@ final class FindWork {
     // The victim made it ready a moment ago and is probably about to park: taking it now would only
     // move it, and its data, to another core. If the victim has dispatched anything meanwhile, this
     // one's turn is near, even if it is in the slot again.
-    long dispatches = victim.dispatches;
+    long dispatches = victim.dispatches();
     sched.pause(NEXT_GRACE_NANOS);
     // The volatile read of run-next keeps the JIT from folding the two reads of the plain counter.
     if (victim.queue.peekNext() == next
-        && victim.dispatches == dispatches
+        && victim.dispatches() == dispatches
         && victim.queue.stealNext(next)) {
       victim.forgetKeepingNext();
       p.steals++;
@@ -169,7 +179,7 @@ final class FindWork {
       // preempted. In Go the request is lost at the next dispatch of the chain (its issue 52934).
       G g = p.takeNext();
       if (g != null) {
-        p.flushYielded();
+        p.flushYielded(Integer.MAX_VALUE);
         sched.global.put(g);
         sched.idle.wake();
       }

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// RUNNING -> IDLE      off its M                                          M.dispatch
 /// RUNNING -> QUEUED    off its M, and its own M queues it: it yielded     M.dispatch
 /// AGAIN   -> QUEUED    off its M, which queues it                         M.dispatch
+/// RUNNING -> DEAD      ended; a stray execute finds nothing to do        M.dispatch
 /// ```
 ///
 /// **`execute` is not exact.** `Thread.getStackTrace` submits a runnable thread a second time, as
@@ -58,11 +59,27 @@ public final class G implements Executor, Runnable {
   private static final int NEW = 0;
   private static final int IDLE = 1;
   private static final int QUEUED = 2;
-  private static final int RUNNING = 3;
-  private static final int AGAIN = 4;
+  private static final int DEAD = 3;
+  private static final int RUNNING = 4;
+  private static final int AGAIN = 5; // after RUNNING: `>= RUNNING` means on an M
 
   static final int STRANDED_CLAIMED = 1;
   private static final int STRANDED_UNCLAIMED = 2;
+
+  // What every switch touches comes first: the JVM lays out references in this order, and the fewer
+  // cache lines a thousand goroutines take, the better.
+  private final Thread thread;
+  private final Runnable task;
+
+  /// The M of the last dispatch. Written by that M before the word says RUNNING, so whoever is on
+  /// this M and sees RUNNING is on the way out of this G's task. An M keeps no reference to the G
+  /// that it runs: with G1 that store would cost a fence each time, this one only when a G moves.
+  @Nullable M lastM;
+
+  private volatile int word;
+
+  /// The next in a chain or in the global queue; belongs to whoever holds that.
+  @Nullable G link;
 
   final Sched sched;
 
@@ -76,20 +93,9 @@ public final class G implements Executor, Runnable {
   public final @Nullable StackTraceElement site;
 
   private @Nullable Callable<?> body;
-  private final Thread thread;
-  private final Runnable task;
-
-  private volatile int word;
 
   /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
   volatile int strandedAs;
-
-  /// The next in a chain or in the global queue; belongs to whoever holds that.
-  @Nullable G link;
-
-  /// The M of the last dispatch, for the count of goroutines that stay where their cache is.
-  /// Written by the M that dispatches.
-  @Nullable M lastM;
 
   // The registry's: a doubly linked list, under its shard's lock.
   @Nullable G registryNext;
@@ -137,15 +143,17 @@ public final class G implements Executor, Runnable {
       return;
     }
     boolean claimed = false;
-    if (word == NEW) {
+    boolean published = false;
+    int w = word;
+    if (w == NEW) {
       admit();
       claimed = true;
     }
-    boolean published = false;
     try {
       M m = M.current();
-      if (m != null && m.running == this) {
-        // The JDK, on the way out of the task: it yielded, or was woken before it was quite parked.
+      if (w >= RUNNING && m == lastM && m != null) {
+        // The JDK, on the way out of the task, which is on this M: it yielded, or was woken before
+        // it was quite parked.
         m.requeue = true;
         return;
       }
@@ -241,6 +249,11 @@ public final class G implements Executor, Runnable {
     WORD.setRelease(this, QUEUED);
   }
 
+  /// RUNNING or AGAIN -> DEAD.
+  void setDead() {
+    WORD.setRelease(this, DEAD);
+  }
+
   /// RUNNING -> IDLE, or false if somebody wants it to run again.
   boolean setIdle() {
     return casWord(RUNNING, IDLE);
@@ -249,10 +262,6 @@ public final class G implements Executor, Runnable {
   /// Whether its thread can continue although it is in no queue; if so, the caller queues it.
   boolean reclaim() {
     return Vthread.runnable(thread) && casWord(IDLE, QUEUED);
-  }
-
-  Runnable task() {
-    return task;
   }
 
   // What everybody may ask.
@@ -311,6 +320,7 @@ public final class G implements Executor, Runnable {
           case NEW -> "new";
           case IDLE -> "idle";
           case QUEUED -> "queued";
+          case DEAD -> "dead";
           case RUNNING -> "running";
           default -> "again";
         };

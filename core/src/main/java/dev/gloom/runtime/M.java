@@ -1,6 +1,7 @@
 package dev.gloom.runtime;
 
 import dev.gloom.jdk.Carrier;
+import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
 import org.jspecify.annotations.Nullable;
 
@@ -14,10 +15,6 @@ final class M extends Thread {
 
   /// The P this M holds; its own.
   @Nullable P p;
-
-  /// The goroutine in whose task this M is; its own. Code that runs inside a goroutine reads it
-  /// too, through {@link #current}, and then is on this thread.
-  @Nullable G running;
 
   /// Set by `execute` when it comes from this M, on the way out of the running G's task.
   boolean requeue;
@@ -69,20 +66,22 @@ final class M extends Thread {
     P p = this.p;
     assert p != null : "dispatch without a P";
     assert !spinning : "dispatch while searching";
-    if (!p.inherit) {
+    if (p.inherit) {
+      p.inherited++;
+    } else {
       p.tick++;
     }
-    p.dispatches++;
-    if (g.lastM == this) {
-      p.sameM++;
-    } else {
+    if (g.lastM != this) {
+      p.moved++;
       g.lastM = this;
     }
     g.setRunning();
-    running = g;
     requeue = false;
-    sched.mount.resume(g.task());
-    running = null;
+    try {
+      sched.mount.resume(g.thread());
+    } catch (Throwable e) {
+      escaped(g, e);
+    }
 
     // This M alone has g until its word leaves RUNNING.
     if (requeue) {
@@ -94,11 +93,20 @@ final class M extends Thread {
         readyAgain(g);
       }
     } else if (Vthread.terminated(g.thread())) {
+      g.setDead();
       sched.registry.remove(g);
     } else if (!g.setIdle()) {
       readyAgain(g);
     } else if (g.reclaim()) {
       sched.ready(this, g);
+    }
+  }
+
+  /// Something came out of the task of `g`. If it has ended, that is what its uncaught handler
+  /// threw, and ignored, as the JVM does for a platform thread. Else it is a bug.
+  private static void escaped(G g, Throwable e) {
+    if (!Vthread.terminated(g.thread())) {
+      throw Thrown.unchecked(e);
     }
   }
 

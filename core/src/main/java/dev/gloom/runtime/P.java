@@ -28,6 +28,9 @@ final class P {
   /// maxProcs has shrunk: whoever holds this P gives everything away and lets go of it.
   static final int RETIRE = 2;
 
+  /// Enough that a thousand goroutines that only yield stay on their P.
+  private static final int YIELDED_CAPACITY = 1024;
+
   /// Long enough that a wrong guess is rare, short enough that a chain of a dozen profits.
   private static final int KEEPS_NEXT_AFTER = 8;
 
@@ -37,7 +40,7 @@ final class P {
   final int id;
   final Sched sched;
   final RunQueue queue = new RunQueue();
-  final RunQueue yielded = new RunQueue();
+  final RunQueue yielded = new RunQueue(YIELDED_CAPACITY);
   final Rand rand;
 
   /// What others ask of the holder; looked at before every dispatch.
@@ -47,6 +50,9 @@ final class P {
   /// writes, sysmon reads.
   int tick;
 
+  /// The tick at which this P next looks at the global queue first. Owner only.
+  int globalAt;
+
   /// How often in a row this P ran its own run-next; owner counts up, whoever takes it away resets.
   private int ownNext;
 
@@ -54,8 +60,8 @@ final class P {
   boolean inherit;
 
   // Counters: owner writes, stats reads them, a little late.
-  long dispatches;
-  long sameM;
+  long inherited;
+  long moved;
   long steals;
   long stolen;
   long overflows;
@@ -124,21 +130,28 @@ final class P {
     return keepsNext() ? queue.size() != 0 : !queue.isEmpty();
   }
 
+  /// How many goroutines this P has put on an M, inherited slices included. By this, not by ticks,
+  /// others see whether it gets on.
+  long dispatches() {
+    return Integer.toUnsignedLong(tick) + inherited;
+  }
+
   boolean isEmpty() {
-    return queue.isEmpty() && yielded.isEmpty();
+    return yielded.isEmpty() && queue.isEmpty();
   }
 
   /// Puts `g`, which yielded, behind everybody else. Not published by a fence.
   void putYielded(G g) {
     while (!yielded.offer(g)) {
-      flushYielded();
+      flushYielded(Integer.MAX_VALUE);
     }
   }
 
-  /// Moves those that yielded to the global queue. For a moment they are in neither, so an M that
-  /// looks around before it sleeps may miss them: whoever calls this calls `wake` afterwards.
-  boolean flushYielded() {
-    G chain = yielded.takeAll();
+  /// Moves up to `most` of those that yielded to the global queue. For a moment they are in
+  /// neither, so an M that looks around before it sleeps may miss them: whoever calls this calls
+  /// `wake` afterwards.
+  boolean flushYielded(int most) {
+    G chain = yielded.takeChain(most);
     putGlobally(chain, false);
     return chain != null;
   }
@@ -174,8 +187,8 @@ final class P {
   /// Gives everything to the front of the global queue: run-next, ring, those that yielded. Go:
   /// `runqdrain`
   void drain() {
-    putGlobally(yielded.takeAll(), true);
-    putGlobally(queue.takeAll(), true);
+    putGlobally(yielded.takeChain(Integer.MAX_VALUE), true);
+    putGlobally(queue.takeChain(Integer.MAX_VALUE), true);
     putGlobally(queue.takeNext(), true);
   }
 
@@ -216,7 +229,7 @@ final class P {
   @Override
   public String toString() {
     return "P%d[tick=%d dispatches=%d ring=%d next=%s yielded=%d request=%d]"
-        .formatted(id, tick, dispatches, queue.size(), queue.peekNext(), yielded.size(), request);
+        .formatted(id, tick, dispatches(), queue.size(), queue.peekNext(), yielded.size(), request);
   }
 
   private static final VarHandle REQUEST =

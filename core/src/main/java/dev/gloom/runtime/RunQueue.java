@@ -39,9 +39,17 @@ final class RunQueue {
 
   /// A smaller ring makes a smaller model: tests use 2 and 4. Must be a power of two.
   RunQueue(int capacity) {
+    this(capacity, 0);
+  }
+
+  /// The counters may begin anywhere: tests begin just before they wrap around.
+  RunQueue(int capacity, int position) {
     assert Integer.bitCount(capacity) == 1 : capacity;
     ring = new G[capacity];
     mask = capacity - 1;
+    head = position;
+    tail = position;
+    forgotten = position;
   }
 
   // The owner's side.
@@ -109,11 +117,11 @@ final class RunQueue {
     return g;
   }
 
-  /// Takes everything in the ring as a chain through `G.link`, oldest first; null if it is empty.
-  @Nullable G takeAll() {
+  /// Takes up to `most` of the oldest as a chain through `G.link`; null if the ring is empty.
+  @Nullable G takeChain(int most) {
     for (; ; ) {
       int h = head;
-      int n = tailPlain() - h;
+      int n = Math.min(tailPlain() - h, most);
       if (n == 0) {
         return null;
       }
@@ -167,6 +175,7 @@ final class RunQueue {
       if (n < 0 || n > ring.length / 2) {
         continue; // head moved between the two reads
       }
+      n = Math.min(n, into.ring.length / 2);
       int t = into.tailPlain();
       assert into.ring.length - (t - into.head) >= n : "thief with a full queue";
       for (int i = 0; i < n; i++) {

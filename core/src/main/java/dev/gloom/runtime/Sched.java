@@ -1,9 +1,9 @@
 package dev.gloom.runtime;
 
-import dev.gloom.jdk.Carrier;
 import dev.gloom.jdk.Container;
 import dev.gloom.jdk.JdkMount;
 import dev.gloom.jdk.Mount;
+import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -113,22 +113,16 @@ public final class Sched {
     }
 
     void rethrow() throws Exception {
-      if (thrown instanceof Error e) {
-        throw e;
-      }
       if (thrown != null) {
-        throw (Exception) thrown;
+        throw Thrown.unchecked(thrown); // may be neither an Exception nor an Error
       }
     }
   }
 
   /// The goroutine that calls, of whichever scheduler; null on a thread that is none.
   public static @Nullable G currentG() {
-    if (!Thread.currentThread().isVirtual()) {
-      return null;
-    }
-    M m = M.current();
-    return m == null ? null : m.running;
+    Thread t = Thread.currentThread();
+    return t.isVirtual() && Vthread.scheduler(t) instanceof G g ? g : null;
   }
 
   /// The scheduler of the calling goroutine; null on a thread that is none.
@@ -141,8 +135,8 @@ public final class Sched {
   /// global queue. Go: `Gosched`
   public static void gosched() {
     M m = M.current();
-    if (m == null || m.running == null) {
-      Carrier.yieldToOs();
+    if (m == null) {
+      notOurs();
       return;
     }
     P p = m.p;
@@ -150,6 +144,11 @@ public final class Sched {
       return;
     }
     m.sched.mount.suspendRunnable();
+  }
+
+  @SuppressWarnings("ThreadPriorityCheck") // what a thread that is no goroutine can do instead
+  private static void notOurs() {
+    Thread.yield();
   }
 
   // The way into the queues.
@@ -177,7 +176,7 @@ public final class Sched {
   /// A place where the calling goroutine may be asked to let others run: it has had its slice.
   static void preemptionPoint() {
     M m = M.current();
-    if (m == null || m.running == null) {
+    if (m == null) {
       return;
     }
     P p = m.p;
@@ -187,10 +186,12 @@ public final class Sched {
     }
   }
 
-  /// The calling M has moved goroutines into its own ring.
+  /// The calling M has put goroutines into a ring of its P. With one P there is nobody to tell.
   void publishedInRing() {
-    VarHandle.fullFence();
-    idle.wake();
+    if (procs.max > 1) {
+      VarHandle.fullFence();
+      idle.wake();
+    }
   }
 
   /// Whether any queue holds a goroutine. Called after a full fence, see Idle.
@@ -264,9 +265,8 @@ public final class Sched {
         }
       }
     }
-    if (hasQueuedWork()) {
-      idle.wake();
-    }
+    // Whoever put something into a ring while there was one P told nobody, so without a condition.
+    idle.wake();
   }
 
   private P[] newProcs(P[] existing, int more) {
@@ -350,14 +350,14 @@ public final class Sched {
   /// What has been counted so far.
   public Counters counters() {
     long dispatches = 0;
-    long sameM = 0;
+    long moved = 0;
     long steals = 0;
     long stolen = 0;
     long overflows = 0;
     Procs now = procs;
     for (P p : now.all) {
-      dispatches += p.dispatches;
-      sameM += p.sameM;
+      dispatches += p.dispatches();
+      moved += p.moved;
       steals += p.steals;
       stolen += p.stolen;
       overflows += p.overflows;
@@ -373,7 +373,7 @@ public final class Sched {
         live + registry.ended(),
         global.size(),
         dispatches,
-        sameM,
+        dispatches - moved,
         steals,
         stolen,
         overflows,
@@ -401,7 +401,8 @@ public final class Sched {
 
   /// The state of the scheduler in text, for bug reports.
   String describe() {
-    var text = new StringBuilder(name + ": " + counters() + " closed=" + closed + " seed=" + seed + "\n");
+    var text =
+        new StringBuilder(name + ": " + counters() + " closed=" + closed + " seed=" + seed + "\n");
     for (P p : procs.all) {
       text.append("  ").append(p).append('\n');
     }

@@ -24,11 +24,8 @@ public final class Spawn {
   /// A goroutine whose thread somebody else will start.
   public static G make(
       Sched sched, String name, Callable<?> body, @Nullable StackTraceElement site) {
-    M m = M.current();
-    P p = m == null || m.sched != sched ? null : m.p;
-    G parent = m == null ? null : m.running;
-    long id = p == null ? sched.takeIds(1) : p.nextId();
-    return new G(sched, id, parent == null ? 0 : parent.id, site, name, body);
+    G parent = Sched.currentG();
+    return new G(sched, newId(sched), parent == null ? 0 : parent.id, site, name, body);
   }
 
   /// Takes over a virtual thread that inherited its scheduler from `parent`: this is its start, the
@@ -37,11 +34,14 @@ public final class Spawn {
   static void adopt(G parent, Runnable task) {
     Thread thread = Vthread.owner(task);
     Sched sched = parent.sched;
-    M m = M.current();
-    P p = m == null || m.sched != sched ? null : m.p;
-    long id = p == null ? sched.takeIds(1) : p.nextId();
-    G g = new G(sched, id, parent.id, thread, task);
+    G g = new G(sched, newId(sched), parent.id, thread, task);
     Vthread.scheduler(thread, g);
     g.execute(task);
+  }
+
+  private static long newId(Sched sched) {
+    M m = M.current();
+    P p = m == null || m.sched != sched ? null : m.p;
+    return p == null ? sched.takeIds(1) : p.nextId();
   }
 }

@@ -86,7 +86,8 @@ final class Sysmon {
           sleep();
           round(sched.clock.nanoTime());
         }
-        // A start that slipped past the closing may have made a new M meanwhile. It counts the M and
+        // A start that slipped past the closing may have made a new M meanwhile. It counts the M
+        // and
         // then looks for this thread; here the other way round, so one of the two sees the other.
         thread.set(null);
       } while (!sched.hasNoThreads() && thread.compareAndSet(null, Thread.currentThread()));
@@ -158,7 +159,7 @@ final class Sysmon {
   /// Counts as something to do as long as Ps keep it while others are idle, so that the next look
   /// comes soon.
   private boolean watchKeptNext(P p) {
-    long dispatches = p.dispatches;
+    long dispatches = p.dispatches();
     boolean moved = dispatches != p.seenDispatches;
     p.seenDispatches = dispatches;
     if (!p.keepsNext() || sched.idle.idleProcs() == 0) {
