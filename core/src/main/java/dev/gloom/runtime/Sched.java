@@ -181,8 +181,12 @@ public final class Sched {
     }
     P p = m.p;
     if (p != null && (p.request & P.PREEMPT) != 0) {
-      p.served(P.PREEMPT);
+      // Not served here but in FindWork, which also sends this one's run-next to the back: else the
+      // chain of those that start each other would go on with a new slice.
       m.sched.mount.suspendRunnable();
+      if (M.current() == m && m.p == p) {
+        p.served(P.PREEMPT); // it could not, it is pinned: not again in this slice
+      }
     }
   }
 

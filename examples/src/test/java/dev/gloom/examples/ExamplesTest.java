@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,6 +57,16 @@ class ExamplesTest {
     assertEquals("", Files.readString(err));
     assertEquals(expected, Files.readString(out));
     assertEquals(0, java.exitValue());
+  }
+
+  @Test
+  void theReadmeShowsTheFirstExample() throws Exception {
+    String example = Files.readString(Path.of("Hello.java"));
+    String code = example.substring(0, example.indexOf(MARK)).strip();
+    String readme = Files.readString(Path.of("..", "README.md"));
+    assertTrue(
+        readme.contains("```java\n" + code + "\n```"),
+        "README.md and examples/Hello.java differ: copy the example into the README");
   }
 
   private static String outputBlock(Path example) throws Exception {

@@ -4,8 +4,9 @@ import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// A copy of {@link RunQueue}, as far as its tests need it, with wrong versions of its methods beside
-/// the right ones. Not a subclass, because {@link RunQueue} is final and its fields are its own.
+/// A copy of {@link RunQueue}, as far as its tests need it, with wrong versions of its methods
+/// beside the right ones. Not a subclass, because {@link RunQueue} is final and its fields are its
+/// own.
 final class BrokenRing {
   private final G[] ring;
   private final int mask;

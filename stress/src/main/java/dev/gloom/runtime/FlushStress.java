@@ -8,9 +8,9 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/// Goroutines on their way from one queue to another, in neither for a moment, against the last look
-/// around of an M that goes to sleep. Whoever moved them calls `wake` afterwards, so none is left
-/// behind. {@link FlushBrokenStress} is the twin.
+/// Goroutines on their way from one queue to another, in neither for a moment, against the last
+/// look around of an M that goes to sleep. Whoever moved them calls `wake` afterwards, so none is
+/// left behind. {@link FlushBrokenStress} is the twin.
 public class FlushStress {
   @JCStressTest
   @JCStressMeta(Grading.Sound.class)

@@ -8,8 +8,8 @@ import java.lang.invoke.VarHandle;
 /// busy P. Lock and queues are the real ones.
 ///
 /// Left out: threads (an M that is woken or takes a P back is counted as a searcher and then stands
-/// still, as it does in Idle until it finds something), the lists of Ps and Ms (a count, and whether
-/// our M is in its list), `deciding`, retired Ps, sysmon.
+/// still, as it does in Idle until it finds something), the lists of Ps and Ms (a count, and
+/// whether our M is in its list), `deciding`, retired Ps, sysmon.
 class IdleModel {
   final GlobalQueue global = new GlobalQueue();
   final RunQueue queue = new RunQueue(4);

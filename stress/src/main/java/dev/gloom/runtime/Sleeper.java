@@ -32,7 +32,8 @@ class Sleeper {
 
   final String outcome() {
     try {
-      if (!g.join(patience) && (g.status() == G.Status.WAITING || !g.join(patience.multipliedBy(20)))) {
+      if (!g.join(patience)
+          && (g.status() == G.Status.WAITING || !g.join(patience.multipliedBy(20)))) {
         return "LOST";
       }
     } catch (InterruptedException e) {

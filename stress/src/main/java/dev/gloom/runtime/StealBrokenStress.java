@@ -45,7 +45,8 @@ public class StealBrokenStress {
 
   @JCStressTest
   @JCStressMeta(Grading.Broken.class)
-  @Description("the thief moves head first and copies the slots then, when the owner may write them")
+  @Description(
+      "the thief moves head first and copies the slots then, when the owner may write them")
   @State
   public static class CopyAfterCas {
     private final G[] gs = Tally.gs(6);

@@ -1,5 +1,8 @@
 package dev.gloom.runtime;
 
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Description;
@@ -98,6 +101,47 @@ public class WakeupBrokenStress {
     public void end(L_Result r) {
       r.r1 = outcome();
     }
+  }
+
+  @JCStressTest
+  @JCStressMeta(Grading.Broken.class)
+  @Description("into the global queue, whose lock is released by a release store, no fence")
+  @State
+  public static class GlobalWithoutFence extends IdleModel {
+    private final SpinLock globalLock = new SpinLock();
+    private int globalSize;
+
+    public GlobalWithoutFence() {
+      super(0, 0);
+    }
+
+    @Actor
+    public void submitter() {
+      globalLock.acquire();
+      globalSize++;
+      HELD.setRelease(globalLock, 0);
+      wake();
+    }
+
+    @Actor
+    public void m() {
+      release(false);
+    }
+
+    /// GlobalQueue.isEmpty.
+    @Override
+    boolean hasWorkForOthers() {
+      return globalLock.held >= 0 && globalSize != 0;
+    }
+
+    @Arbiter
+    public void end(L_Result r) {
+      r.r1 = outcome();
+    }
+
+    private static final VarHandle HELD =
+        ConstantBootstraps.fieldVarHandle(
+            MethodHandles.lookup(), "held", VarHandle.class, SpinLock.class, int.class);
   }
 
   @JCStressTest

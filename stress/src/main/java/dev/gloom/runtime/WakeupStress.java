@@ -127,7 +127,7 @@ public class WakeupStress {
 
   @JCStressTest
   @JCStressMeta(Grading.Sound.class)
-  @Description("run-next pushes one out into the ring, without a fence")
+  @Description("run-next pushes one out into the ring, without a fence, and is run")
   @State
   public static class KickOut extends KickOutModel {
     public KickOut() {
@@ -139,6 +139,7 @@ public class WakeupStress {
       if (p.putNext(second)) {
         wake();
       }
+      p.takeNext();
     }
 
     @Actor

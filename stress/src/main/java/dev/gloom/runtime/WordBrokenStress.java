@@ -97,11 +97,7 @@ public class WordBrokenStress {
 
     private static VarHandle handle(String name) {
       return ConstantBootstraps.fieldVarHandle(
-          MethodHandles.lookup(),
-          name,
-          VarHandle.class,
-          FlagClearedByRelease.class,
-          boolean.class);
+          MethodHandles.lookup(), name, VarHandle.class, FlagClearedByRelease.class, boolean.class);
     }
   }
 }

@@ -5,7 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /// The word of a G and the state of its virtual thread, each step in the memory mode that `G`, `M`
-/// and the JDK's `VirtualThread` use. It begins with the G in a queue: an M has taken it from there.
+/// and the JDK's `VirtualThread` use. It begins with the G in a queue: an M has taken it from
+/// there.
 ///
 /// Left out: the queue itself (an entry is a count), termination, yielding, a wake-up from inside
 /// the task.

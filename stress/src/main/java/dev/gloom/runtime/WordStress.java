@@ -8,9 +8,9 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/// The word protocol of `G`: a wake-up against an M that has taken an entry of that G which is of no
-/// use. The G is in one queue at most, and the wake-up is not lost. {@link WordBrokenStress} is the
-/// twin.
+/// The word protocol of `G`: a wake-up against an M that has taken an entry of that G which is of
+/// no use. The G is in one queue at most, and the wake-up is not lost. {@link WordBrokenStress} is
+/// the twin.
 public class WordStress {
   @JCStressTest
   @JCStressMeta(Grading.Sound.class)

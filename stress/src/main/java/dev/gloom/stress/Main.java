@@ -9,8 +9,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -22,26 +25,26 @@ import org.openjdk.jcstress.infra.collectors.TestResult;
 import org.openjdk.jcstress.infra.runners.TestList;
 
 /// Runs the jcstress tests and judges them: no test of gloom may show an outcome in capitals, and
-/// every broken twin must. A twin that did not is given more time, twice; a test that could not see
-/// the failure proves nothing.
+/// every broken twin must, since a test that cannot see the failure proves nothing. A twin that did
+/// not is given more time, twice.
 ///
-/// `Main [sanity|quick|slow] [REGEXP]`; all that is written goes to target/jcstress.
+/// `Main [sanity|quick|slow] [REGEXP]`. All that it writes goes to target/jcstress.
 public final class Main {
-  /// For the JVM in which jcstress runs and for those that it forks: what gloom needs, and jcstress
-  /// itself for its own native calls.
+  /// For the JVM in which jcstress runs, which hands them on to those that it forks: what gloom
+  /// needs, and jcstress for its native calls.
   private static final List<String> JVM =
-      List.of(
-          "--add-opens", "java.base/java.lang=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED");
+      List.of("--add-opens=java.base/java.lang=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED");
 
   private static final int TRIES = 3;
+  private static final int MORE_TIME = 4;
 
   private enum Mode {
-    /// Do they start? Twins need not fail.
+    /// Do they start? Twins need not break.
     SANITY(1, 50, false),
-    /// One kind of JVM, the default one.
+    /// In one kind of JVM, the default one.
     QUICK(5, 300, false),
-    /// Every kind: interpreter, C1 and C2 for each actor, and C2 with its orders shuffled.
-    SLOW(5, 400, true);
+    /// In every kind: interpreter, C1 and C2 for each actor, and C2 with its choices shuffled.
+    SLOW(5, 200, true);
 
     final int iterations;
     final int millis;
@@ -51,6 +54,15 @@ public final class Main {
       this.iterations = iterations;
       this.millis = millis;
       this.everyJvm = everyJvm;
+    }
+
+    static Optional<Mode> of(String name) {
+      return Arrays.stream(values()).filter(m -> m.toString().equals(name)).findFirst();
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
     }
   }
 
@@ -63,25 +75,17 @@ public final class Main {
     this.dir = dir;
   }
 
-  /// Exit status 1 if gloom fails a test or a twin passes one, 2 for a wrong command line.
+  /// Exit status 1 if gloom fails a test or a twin does not, 2 for a wrong command line.
   public static void main(String[] args) throws Exception {
-    Mode mode = args.length == 0 ? Mode.QUICK : mode(args[0]);
-    if (mode == null || args.length > 2) {
+    Optional<Mode> mode = Mode.of(args.length == 0 ? "quick" : args[0]);
+    if (mode.isEmpty() || args.length > 2) {
       System.err.println("usage: dev.gloom.stress.Main [sanity|quick|slow] [REGEXP]");
       System.exit(2);
     }
     Pattern filter = Pattern.compile(args.length == 2 ? args[1] : "");
-    Path classes =
-        Path.of(Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    Path classes = Path.of(Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     Path dir = classes.resolveSibling("jcstress");
-    System.exit(new Main(mode, dir).run(filter) ? 0 : 1);
-  }
-
-  private static Mode mode(String name) {
-    return Arrays.stream(Mode.values())
-        .filter(m -> m.name().equalsIgnoreCase(name))
-        .findFirst()
-        .orElse(null);
+    System.exit(new Main(mode.get(), dir).run(filter) ? 0 : 1);
   }
 
   private boolean run(Pattern filter) throws Exception {
@@ -90,11 +94,18 @@ public final class Main {
         tests.put(name, new Seen(name));
       }
     }
+    delete(dir);
     Collection<String> open = new TreeSet<>(tests.keySet());
-    for (int i = 1, times = 1; i <= TRIES && !open.isEmpty(); i++, times *= 4) {
-      jcstress(open, times);
+    int factor = 1;
+    for (int i = 1; i <= TRIES && !open.isEmpty(); i++) {
+      jcstress(open, factor, dir.resolve("run" + i));
       open.removeIf(name -> !tests.get(name).needsMoreTime());
+      factor *= MORE_TIME;
     }
+    return report();
+  }
+
+  private boolean report() {
     boolean passed = !tests.isEmpty();
     for (Seen seen : tests.values()) {
       passed &= seen.passed();
@@ -102,47 +113,49 @@ public final class Main {
     }
     long twins = tests.values().stream().filter(Seen::isTwin).count();
     System.out.printf(
-        "jcstress %s: %s; %d tests, %d broken twins; reports and logs in %s%n",
-        mode.name().toLowerCase(), passed ? "passed" : "FAILED", tests.size() - twins, twins, dir);
+        "jcstress %s: %s; %d tests, %d broken twins; logs and reports in %s%n",
+        mode, passed ? "passed" : "FAILED", tests.size() - twins, twins, dir);
     return passed;
   }
 
   // Running.
 
   /// In a JVM of its own, because jcstress writes its results into the current folder.
-  private void jcstress(Collection<String> names, int times) throws Exception {
-    Path folder = dir.resolve("run" + times);
-    delete(folder);
+  private void jcstress(Collection<String> names, int factor, Path folder) throws Exception {
     Files.createDirectories(folder);
     Process process =
-        new ProcessBuilder(command(names, times))
+        new ProcessBuilder(command(names, factor))
             .directory(folder.toFile())
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("log").toFile())
             .start();
     Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
-    process.waitFor(); // its status says nothing more than the results
+    process.waitFor(); // its status says nothing that its results do not say
     read(folder);
   }
 
-  private List<String> command(Collection<String> names, int times) {
-    String classPath =
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-            .map(entry -> Path.of(entry).toAbsolutePath().toString())
-            .collect(joining(File.pathSeparator));
+  private List<String> command(Collection<String> names, int factor) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(JVM);
-    command.addAll(List.of("-cp", classPath, "org.openjdk.jcstress.Main"));
-    command.addAll(List.of("-t", names.stream().map(n -> "^" + Pattern.quote(n) + "$").collect(joining("|"))));
-    command.addAll(List.of("-iters", "" + mode.iterations, "-time", "" + mode.millis * times));
+    command.addAll(List.of("-cp", classPath(), "org.openjdk.jcstress.Main"));
+    command.addAll(List.of("-t", names.stream().map(Main::exactly).collect(joining("|"))));
+    command.addAll(List.of("-iters", "" + mode.iterations, "-time", "" + mode.millis * factor));
     command.addAll(List.of("-f", "1", "-fsm", "1", "-c", "2", "-r", "."));
-    String jvm = String.join(" ", JVM);
-    command.addAll(
-        mode.everyJvm
-            ? List.of("-jvmArgsPrepend", jvm)
-            : List.of("-sc", "false", "-jvmArgs", jvm));
+    if (!mode.everyJvm) {
+      command.addAll(List.of("-sc", "false", "-jvmArgs", String.join(" ", JVM)));
+    }
     return command;
+  }
+
+  private static String classPath() {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+        .collect(joining(File.pathSeparator));
+  }
+
+  private static String exactly(String name) {
+    return "^" + Pattern.quote(name) + "$";
   }
 
   private void read(Path folder) throws IOException, ClassNotFoundException {
@@ -162,7 +175,7 @@ public final class Main {
   private static void delete(Path folder) throws IOException {
     if (Files.exists(folder)) {
       try (Stream<Path> files = Files.walk(folder)) {
-        for (Path file : files.sorted((a, b) -> b.compareTo(a)).toList()) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
           Files.delete(file);
         }
       }
@@ -175,8 +188,8 @@ public final class Main {
   private final class Seen {
     private final String name;
     private final Map<String, Long> outcomes = new TreeMap<>();
-    private long errors;
     private int runs;
+    private int errors;
 
     Seen(String name) {
       this.name = name;
@@ -201,9 +214,7 @@ public final class Main {
     }
 
     boolean passed() {
-      return runs > 0
-          && errors == 0
-          && (isTwin() ? mode == Mode.SANITY || bad() > 0 : bad() == 0);
+      return runs > 0 && errors == 0 && (isTwin() ? !needsMoreTime() : bad() == 0);
     }
 
     private long bad() {
@@ -215,9 +226,8 @@ public final class Main {
 
     @Override
     public String toString() {
-      return "%-6s %-60s %s"
-          .formatted(
-              passed() ? "ok" : "FAILED", name.replace("dev.gloom.runtime.", ""), explanation());
+      String shortName = name.substring("dev.gloom.runtime.".length());
+      return "%-6s %-48s %s".formatted(passed() ? "ok" : "FAILED", shortName, explanation());
     }
 
     private String explanation() {

@@ -1,0 +1,59 @@
+package dev.gloom.contract;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gloom.api.ChildJvm;
+import dev.gloom.api.Lab;
+import dev.gloom.contract.StackOverflowProgram.Deed;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/// The contract of `execute`: a StackOverflowError inside it, at any depth, loses nothing. Whoever
+/// woke or started a goroutine and got no error has woken or started it.
+@Timeout(240)
+class StackOverflowTest {
+  /// The first rounds are interpreted, the later ones compiled.
+  private static final int ROUNDS = 8;
+
+  @ParameterizedTest
+  @CsvSource({"1, UNPARK", "2, UNPARK", "8, UNPARK", "1, UNPARK_FULL", "2, UNPARK_FULL"})
+  void wakeUpsAtEachDepthOfAGoroutine(int procs, Deed deed) throws Exception {
+    check(procs, deed, true);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, START", "2, START", "8, START", "2, GO", "2, ADOPT"})
+  void startsAtEachDepthOfAGoroutine(int procs, Deed deed) throws Exception {
+    check(procs, deed, true);
+  }
+
+  /// All processors are idle here, and the monitor sleeps.
+  @ParameterizedTest
+  @CsvSource({"1, UNPARK", "2, UNPARK", "2, START", "2, GO"})
+  void alsoOnAPlatformThread(int procs, Deed deed) throws Exception {
+    check(procs, deed, false);
+  }
+
+  @Test
+  void alsoInTheInterpreter() throws Exception {
+    ChildJvm.run(200, List.of(ChildJvm.OPEN, "-ea", "-Xint"), StackOverflowProgram.class)
+        .succeeded();
+  }
+
+  private static void check(int procs, Deed deed, boolean fromGoroutine) throws Exception {
+    try (var lab = Lab.procs(procs)) {
+      for (int round = 0; round < ROUNDS; round++) {
+        var outcome = StackOverflowProgram.run(lab.scheduler(), deed, fromGoroutine);
+        String what = "round " + round + ": " + outcome;
+        assertEquals(0, outcome.lost(), what);
+        assertEquals(0, outcome.failedAndRan(), what);
+        assertTrue(outcome.failed() > 0, what);
+        assertTrue(outcome.succeeded() > 0, what);
+      }
+    }
+  }
+}
