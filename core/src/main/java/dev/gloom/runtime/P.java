@@ -90,9 +90,12 @@ final class P {
   /// Makes `g` the next to run; whom it pushes out goes to the tail. Answers whether others are to
   /// be told: not if this P is known to run `g` itself in a moment.
   boolean putNext(G g) {
+    if (keepsNext() && queue.offerNext(g)) {
+      return false;
+    }
     G kicked = queue.swapNext(g);
     if (kicked == null) {
-      return !keepsNext();
+      return true;
     }
     try {
       put(kicked);

@@ -59,6 +59,17 @@ final class RunQueue {
     return (G) NEXT.getAndSet(this, g);
   }
 
+  /// Puts `g` into the run-next slot if that is free, without a fence: for an owner that tells
+  /// nobody about it. Thieves only ever empty the slot, so a free one stays free until its owner
+  /// fills it.
+  boolean offerNext(G g) {
+    if (next != null) {
+      return false;
+    }
+    NEXT.setRelease(this, g); // pairs with the volatile read in stealNext and peekNext
+    return true;
+  }
+
   /// Takes the run-next goroutine. A null after a lost CAS is right too: a thief has it.
   @Nullable G takeNext() {
     G g = next;
@@ -212,6 +223,11 @@ final class RunQueue {
         return h == t && n == null;
       }
     }
+  }
+
+  /// Whether the ring holds something, run-next not counted; quick, for the owner.
+  boolean hasSome() {
+    return head != tailPlain();
   }
 
   /// How many are in the ring, run-next not counted; a moment's view.

@@ -140,7 +140,11 @@ public final class Sched {
       return;
     }
     P p = m.p;
-    if (p != null && p.request == 0 && p.isEmpty() && m.sched.global.isEmpty()) {
+    if (p != null
+        && !p.yielded.hasSome()
+        && p.request == 0
+        && p.queue.isEmpty()
+        && m.sched.global.isEmpty()) {
       return;
     }
     m.sched.mount.suspendRunnable();
@@ -175,17 +179,26 @@ public final class Sched {
 
   /// A place where the calling goroutine may be asked to let others run: it has had its slice.
   static void preemptionPoint() {
-    M m = M.current();
-    if (m == null) {
-      return;
+    try {
+      M m = M.current();
+      P p = m == null ? null : m.p;
+      if (m != null && p != null && (p.request & P.PREEMPT) != 0) {
+        letOthersRun(m, p);
+      }
+    } catch (StackOverflowError | OutOfMemoryError e) {
+      // The stack is too full, or too deep to be put aside: at another time then. What the caller
+      // did before, a start, has happened and must not look as if it had not.
     }
-    P p = m.p;
-    if (p != null && (p.request & P.PREEMPT) != 0) {
-      // Not served here but in FindWork, which also sends this one's run-next to the back: else the
-      // chain of those that start each other would go on with a new slice.
+  }
+
+  private static void letOthersRun(M m, P p) {
+    try {
       m.sched.mount.suspendRunnable();
+      // The request is served in FindWork, which also sends this one's run-next to the back: else
+      // the chain of those that start each other would go on with a new slice.
+    } finally {
       if (M.current() == m && m.p == p) {
-        p.served(P.PREEMPT); // it could not, it is pinned: not again in this slice
+        p.served(P.PREEMPT); // it could not, it is pinned or too deep: not again in this slice
       }
     }
   }

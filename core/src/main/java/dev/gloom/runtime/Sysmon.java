@@ -24,6 +24,11 @@ final class Sysmon {
   private static final long MAX_DELAY_NANOS = 10_000_000;
   private static final int ROUNDS_BEFORE_BACKOFF = 50;
   private static final long DEEP_SLEEP_NANOS = 60_000_000_000L;
+
+  /// Whoever strands a goroutine may have no stack left to wake this thread, so it looks now and
+  /// then: 20 us a second.
+  private static final long STRANDED_LOOK_NANOS = 1_000_000_000;
+
   private static final long RESCUE_AFTER_NANOS = 10_000_000;
 
   private final Sched sched;
@@ -104,8 +109,8 @@ final class Sysmon {
       asleep = true;
       if (allIdle() && !sched.isClosed() && !sched.stranded) {
         long until = sched.clock.nanoTime() + DEEP_SLEEP_NANOS;
-        while (asleep && until - sched.clock.nanoTime() > 0) {
-          sched.parker.parkNanos(DEEP_SLEEP_NANOS);
+        while (asleep && !sched.stranded && until - sched.clock.nanoTime() > 0) {
+          sched.parker.parkNanos(STRANDED_LOOK_NANOS);
         }
       }
       asleep = false;

@@ -166,7 +166,9 @@ class AdoptTest {
       var made = new AtomicReference<Thread>();
       var carrier = new AtomicReference<String>();
       lab.run(
-          () -> made.set(Thread.ofVirtual().unstarted(() -> carrier.set(Carrier.current().getName()))));
+          () ->
+              made.set(
+                  Thread.ofVirtual().unstarted(() -> carrier.set(Carrier.current().getName()))));
       Lab.quiet(lab.scheduler()); // the goroutine that made it is gone
       made.get().start();
       made.get().join();
@@ -191,7 +193,8 @@ class AdoptTest {
       lab.run(
           () -> {
             var virtual = new AtomicReference<Boolean>();
-            Thread t = Thread.ofPlatform().start(() -> virtual.set(Thread.currentThread().isVirtual()));
+            Thread t =
+                Thread.ofPlatform().start(() -> virtual.set(Thread.currentThread().isVirtual()));
             t.join();
             assertFalse(virtual.get());
             assertEquals(1, Gloom.numGoroutine());

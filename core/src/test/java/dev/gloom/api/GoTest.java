@@ -170,8 +170,7 @@ class GoTest {
       Goroutine sleeper =
           lab.go(
               () ->
-                  assertThrows(
-                      InterruptedException.class, () -> Gloom.sleep(Duration.ofDays(1))));
+                  assertThrows(InterruptedException.class, () -> Gloom.sleep(Duration.ofDays(1))));
       Goroutine blocked;
       Goroutine waiter =
           lab.go(

@@ -1,8 +1,5 @@
 package dev.gloom.api;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.fail;
-
 import dev.gloom.Body;
 import dev.gloom.Goroutine;
 import dev.gloom.Scheduler;
@@ -15,7 +12,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /// A scheduler under test. Its close waits until the last goroutine has gone, checks that the
-/// monitor never had to rescue one, and closes the scheduler: what every test owes at its end.
+/// monitor never had to rescue one, and closes the scheduler: what every test owes at its end. Does
+/// without JUnit, since programs in child JVMs use it too.
 public final class Lab implements AutoCloseable {
   /// Far more than anything here takes on a busy machine.
   private static final long PATIENCE_NANOS = 30_000_000_000L;
@@ -61,7 +59,9 @@ public final class Lab implements AutoCloseable {
 
   /// Checks that no goroutine of `scheduler` had to be rescued so far.
   public static void noRescues(Scheduler scheduler) {
-    assertEquals(0, scheduler.stats().rescues(), () -> "rescues: " + scheduler.stats());
+    if (scheduler.stats().rescues() != 0) {
+      throw new AssertionError("rescues: " + scheduler.stats());
+    }
   }
 
   /// What the names of a scheduler's threads begin with. Costs it a goroutine.
@@ -92,7 +92,7 @@ public final class Lab implements AutoCloseable {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - start > PATIENCE_NANOS || Thread.currentThread().isInterrupted()) {
-        fail(complaint.get());
+        throw new AssertionError(complaint.get());
       }
       LockSupport.parkNanos(POLL_NANOS);
     }
@@ -113,7 +113,7 @@ public final class Lab implements AutoCloseable {
         return;
       }
     }
-    assertEquals(expected, last);
+    throw new AssertionError("expected: " + expected + ", but was: " + last);
   }
 
   /// Something that has an outcome.

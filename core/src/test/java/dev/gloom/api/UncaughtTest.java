@@ -19,8 +19,7 @@ class UncaughtTest {
   void goesToTheDefaultHandlerUnderANameThatTellsIdAndPlaceOfCreation() throws Exception {
     var reports = new ConcurrentLinkedQueue<Report>();
     var before = Thread.getDefaultUncaughtExceptionHandler();
-    Thread.setDefaultUncaughtExceptionHandler(
-        (t, e) -> reports.add(new Report(t, t.getName(), e)));
+    Thread.setDefaultUncaughtExceptionHandler((t, e) -> reports.add(new Report(t, t.getName(), e)));
     try (var lab = Lab.procs(1)) {
       var thrown = new IllegalStateException("left a goroutine");
       Goroutine g =

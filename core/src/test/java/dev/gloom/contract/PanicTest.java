@@ -87,8 +87,7 @@ class PanicTest {
 
   private static ChildJvm run(String how) throws Exception {
     var child =
-        ChildJvm.run(
-            60, List.of(ChildJvm.OPEN, "-ea", "-Dgloom.panic=exit"), Program.class, how);
+        ChildJvm.run(60, List.of(ChildJvm.OPEN, "-ea", "-Dgloom.panic=exit"), Program.class, how);
     assertEquals(2, child.status(), child::err);
     return child;
   }

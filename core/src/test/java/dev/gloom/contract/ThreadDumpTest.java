@@ -32,9 +32,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// The JDK's own thread dumps list every goroutine, though the JDK does not keep track of them.
 ///
 /// A dump that is taken while tasks move is a trap that others fell into, the JDK too: on JDK 25 it
-/// crashes the JVM with any scheduler (JDK-8364343). So the real dump is taken of parked goroutines,
-/// in a JVM of its own; what gloom adds to a dump, the list of its goroutines, is asked for while
-/// they come and go; and {@link StackTraceStormTest} looks at the stacks of those that move.
+/// crashes the JVM with any scheduler (JDK-8364343). So the real dump is taken of parked
+/// goroutines, in a JVM of its own; what gloom adds to a dump, the list of its goroutines, is asked
+/// for while they come and go; and {@link StackTraceStormTest} looks at the stacks of those that
+/// move.
 @Timeout(120)
 class ThreadDumpTest {
   static final class Program {
@@ -144,7 +145,8 @@ class ThreadDumpTest {
   private static List<Thread> threadsOf(String container) throws Exception {
     Class<?> containers = Class.forName("jdk.internal.vm.ThreadContainers");
     Object root = open(containers, "root").invoke(null);
-    try (var children = (Stream<?>) open(root.getClass().getSuperclass(), "children").invoke(root)) {
+    try (var children =
+        (Stream<?>) open(root.getClass().getSuperclass(), "children").invoke(root)) {
       for (Object child : children.toList()) {
         if (child.toString().equals(container)) {
           Class<?> type = Class.forName("jdk.internal.vm.ThreadContainer");

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// The contract of `execute`: it comes from anywhere. One goroutine is woken again and again by each
-/// kind of thread there is; a wake-up that is lost hangs the test, since nobody wakes twice.
+/// The contract of `execute`: it comes from anywhere. One goroutine is woken again and again by
+/// each kind of thread there is; a wake-up that is lost hangs the test, since nobody wakes twice.
 @Timeout(60)
 class WakeupSourcesTest {
   private static final int ROUNDS = 1_000;
@@ -322,7 +322,8 @@ class WakeupSourcesTest {
     static void run(Runnable inside) throws Exception {
       action = inside;
       byte[] classFile;
-      try (var in = Initialiser.class.getResourceAsStream("WakeupSourcesTest$Initialiser$Template.class")) {
+      try (var in =
+          Initialiser.class.getResourceAsStream("WakeupSourcesTest$Initialiser$Template.class")) {
         classFile = in.readAllBytes();
       }
       MethodHandles.privateLookupIn(Template.class, MethodHandles.lookup())
@@ -355,8 +356,7 @@ class WakeupSourcesTest {
                     .findStatic(
                         Native.class,
                         "compare",
-                        MethodType.methodType(
-                            int.class, MemorySegment.class, MemorySegment.class)),
+                        MethodType.methodType(int.class, MemorySegment.class, MemorySegment.class)),
                 FunctionDescriptor.of(
                     ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS),
                 arena);

@@ -18,7 +18,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.openjdk.jcstress.infra.Status;
 import org.openjdk.jcstress.infra.collectors.DiskReadCollector;
 import org.openjdk.jcstress.infra.collectors.InProcessCollector;
 import org.openjdk.jcstress.infra.collectors.TestResult;
@@ -26,7 +25,8 @@ import org.openjdk.jcstress.infra.runners.TestList;
 
 /// Runs the jcstress tests and judges them: no test of gloom may show an outcome in capitals, and
 /// every broken twin must, since a test that cannot see the failure proves nothing. A twin that did
-/// not is given more time, twice.
+/// not is given more time, twice; so is a test whose JVM did not get through, which happens to
+/// jcstress on a machine that is short of cores.
 ///
 /// `Main [sanity|quick|slow] [REGEXP]`. All that it writes goes to target/jcstress.
 public final class Main {
@@ -98,8 +98,9 @@ public final class Main {
     Collection<String> open = new TreeSet<>(tests.keySet());
     int factor = 1;
     for (int i = 1; i <= TRIES && !open.isEmpty(); i++) {
+      open.forEach(name -> tests.get(name).brokenOff = 0);
       jcstress(open, factor, dir.resolve("run" + i));
-      open.removeIf(name -> !tests.get(name).needsMoreTime());
+      open.removeIf(name -> !tests.get(name).again());
       factor *= MORE_TIME;
     }
     return report();
@@ -189,7 +190,8 @@ public final class Main {
     private final String name;
     private final Map<String, Long> outcomes = new TreeMap<>();
     private int runs;
-    private int errors;
+    private int errors; // of the test itself
+    private int brokenOff; // in the last try, by the JVM or jcstress
 
     Seen(String name) {
       this.name = name;
@@ -197,8 +199,10 @@ public final class Main {
 
     void add(TestResult result) {
       runs++;
-      if (result.status() != Status.NORMAL) {
-        errors++;
+      switch (result.status()) {
+        case NORMAL -> {}
+        case VM_ERROR, TIMEOUT_ERROR -> brokenOff++;
+        default -> errors++;
       }
       for (String outcome : result.getStateKeys()) {
         outcomes.merge(outcome, result.getCount(outcome), Long::sum);
@@ -209,12 +213,16 @@ public final class Main {
       return name.contains("Broken");
     }
 
-    boolean needsMoreTime() {
-      return isTwin() && mode != Mode.SANITY && bad() == 0;
+    boolean again() {
+      return runs == 0 || brokenOff > 0 || isTwin() && !judgedWell();
     }
 
     boolean passed() {
-      return runs > 0 && errors == 0 && (isTwin() ? !needsMoreTime() : bad() == 0);
+      return runs > 0 && errors == 0 && brokenOff == 0 && judgedWell();
+    }
+
+    private boolean judgedWell() {
+      return isTwin() ? bad() > 0 || mode == Mode.SANITY : bad() == 0;
     }
 
     private long bad() {
@@ -238,8 +246,8 @@ public final class Main {
           outcomes.entrySet().stream()
               .map(e -> "%s: %,d".formatted(e.getKey(), e.getValue()))
               .collect(joining("; "));
-      if (errors > 0) {
-        return "%d of %d runs ended with an error; %s".formatted(errors, runs, counts);
+      if (errors + brokenOff > 0) {
+        return "%d of %d runs ended with an error; %s".formatted(errors + brokenOff, runs, counts);
       }
       return isTwin() && !passed() ? "was not seen to break; " + counts : counts;
     }
