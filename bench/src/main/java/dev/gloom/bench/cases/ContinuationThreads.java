@@ -19,9 +19,9 @@ public final class ContinuationThreads implements Threads {
   }
 
   @Override
-  public void start(Runnable body) {
+  public void start(Code body) {
     try {
-      live.add((Object) NEW.invokeExact(SCOPE, body));
+      live.add((Object) NEW.invokeExact(SCOPE, (Runnable) body));
     } catch (Throwable e) {
       throw rethrow(e);
     }

@@ -20,7 +20,7 @@ public final class ExecutorThreads implements Threads {
   @Override
   public void run(Runnable root) throws Exception {
     var task = new FutureTask<@Nullable Void>(root, null);
-    start(task);
+    start(task::run);
     while (!task.isDone()) {
       Runnable next = queue.poll();
       if (next == null) {
@@ -32,9 +32,10 @@ public final class ExecutorThreads implements Threads {
   }
 
   @Override
-  public void start(Runnable body) {
+  public void start(Code body) {
     try {
-      ((Thread) NEW_VIRTUAL_THREAD.invokeExact(executor, (String) null, 0, body)).start();
+      ((Thread) NEW_VIRTUAL_THREAD.invokeExact(executor, (String) null, 0, (Runnable) body))
+          .start();
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable e) {

@@ -16,8 +16,8 @@ public final class GloomThreads implements Threads {
   }
 
   @Override
-  public void start(Runnable body) {
-    Gloom.go(body::run);
+  public void start(Code body) {
+    Gloom.go(body);
   }
 
   @Override

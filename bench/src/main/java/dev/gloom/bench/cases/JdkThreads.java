@@ -14,7 +14,7 @@ public final class JdkThreads implements Threads {
   }
 
   @Override
-  public void start(Runnable body) {
+  public void start(Code body) {
     Thread.startVirtualThread(body);
   }
 

@@ -6,7 +6,7 @@ public record Spawn() implements Work {
   @Override
   public long run(Threads threads, long size) {
     var left = new Countdown(Math.toIntExact(size));
-    Runnable body = left::down;
+    Threads.Code body = left::down;
     for (long i = 0; i < size; i++) {
       threads.start(body);
     }
