@@ -36,11 +36,10 @@ import org.jspecify.annotations.Nullable;
 /// there is one now.
 ///
 /// The fence in S1: into run-next by an atomic swap; into the global queue by the volatile release
-/// of its lock. Whom run-next pushes out goes into the ring without one: as long as that store is
-/// not visible, run-next's is, and RunQueue.isEmpty reads the ring after run-next. Whoever moves a
-/// batch from the global queue into its ring, or one that yielded, submits it: fence, then `wake`.
-/// A P that keeps its run-next ({@link P}) neither calls `wake` for it nor is asked in I3: sysmon
-/// watches over that.
+/// of its lock; into a ring by a fence of its own, for whom run-next pushed out as for one that
+/// yielded or a batch from the global queue. Whoever moves goroutines from one queue to another
+/// submits them again, since for a moment they are in neither. A P that keeps its run-next ({@link
+/// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that.
 ///
 /// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`
 @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only, read without

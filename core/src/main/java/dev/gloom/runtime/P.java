@@ -99,6 +99,7 @@ final class P {
     }
     try {
       put(kicked);
+      VarHandle.fullFence(); // S1 in Idle: an M that goes to sleep may look at the ring only
     } catch (StackOverflowError e) {
       // As in G.execute: no call, there is no stack for one.
       kicked.strandedAs = G.STRANDED_CLAIMED;
