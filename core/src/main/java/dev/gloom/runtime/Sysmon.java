@@ -1,5 +1,6 @@
 package dev.gloom.runtime;
 
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,7 @@ final class Sysmon {
   private volatile long rescues;
 
   // This thread's own.
+  private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
   private int quietRounds;
   private long startsSeen = -1;
@@ -93,7 +95,7 @@ final class Sysmon {
         }
         // A start that slipped past the closing may have made a new M meanwhile. It counts the M
         // and
-        // then looks for this thread; here the other way round, so one of the two sees the other.
+        // then looks for this thread; here it is the other way round, so one of the two sees it.
         thread.set(null);
       } while (!sched.hasNoThreads() && thread.compareAndSet(null, Thread.currentThread()));
     } catch (Throwable e) {
@@ -117,6 +119,7 @@ final class Sysmon {
       delayNanos = FIRST_DELAY_NANOS;
       quietRounds = 0;
     }
+    sleepsSinceNanos = sched.clock.nanoTime();
     sched.parker.parkNanos(delayNanos);
   }
 
@@ -124,15 +127,31 @@ final class Sysmon {
     return sched.idle.idleProcs() == sched.maxProcs();
   }
 
-  /// One look at everything.
+  /// One look at everything. If it comes late, the whole process was held up, by a debugger or the
+  /// collector, and nobody had a chance to get on: then it only takes new readings.
   void round(long now) {
-    boolean acted = watchProcs(now);
+    boolean acted = false;
     if (sched.stranded) {
       sched.recoverStranded();
       acted = true;
     }
-    acted |= rescue(now);
+    if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
+      readAnew(now);
+    } else {
+      acted |= watchProcs(now);
+      acted |= rescue(now);
+    }
+    sleepsSinceNanos = now;
     backOff(acted);
+  }
+
+  private void readAnew(long now) {
+    for (P p : sched.procs().all) {
+      p.seenTick = p.tick;
+      p.seenSinceNanos = now;
+      p.seenDispatches = p.dispatches();
+    }
+    strandedWork = false;
   }
 
   private boolean watchProcs(long now) {
@@ -172,6 +191,7 @@ final class Sysmon {
     }
     if (!moved && p.queue.peekNext() != null) {
       p.forgetKeepingNext();
+      VarHandle.fullFence(); // S1 in Idle: only now does it count as work for others
       sched.idle.wake();
       return true;
     }
