@@ -133,6 +133,7 @@ class FairnessTest {
       first.set(lab.go(() -> play(0, second)).thread());
     }
 
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only player 0 counts
     private void play(int mine, AtomicReference<Thread> other) {
       while (!stop) {
         if (turn == mine) {

@@ -1,6 +1,5 @@
 package dev.gloom.contract;
 
-import dev.gloom.Gloom;
 import dev.gloom.Scheduler;
 import dev.gloom.api.Lab;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -8,47 +7,65 @@ import java.util.concurrent.locks.LockSupport;
 
 /// More goroutines than memory, for a JVM with a small heap: starts goroutines that park until
 /// there is no memory left, and then wakes them. Prints what became of them.
+///
+/// A goroutine that parks needs memory too, for its stack; without, the JDK parks it on its carrier
+/// and it keeps its processor until it is woken. So if nothing moves any more, all are woken, and
+/// the spawner goes on until it gets the error itself.
 final class OutOfMemoryProgram {
-  private static final int MOST = 2_000_000;
+  private static final int MOST = 1_000_000;
 
   // Made before memory is short.
   private static final Thread[] PARKED = new Thread[MOST];
   private static final AtomicInteger ENDED = new AtomicInteger();
-  private static final Error[] SPAWNERS = new Error[1];
+  private static final AtomicInteger SLEPT = new AtomicInteger();
+  private static byte[] reserve = new byte[4 << 20];
+  private static volatile Error error;
   private static volatile int started;
-  private static volatile long beats;
   private static volatile boolean over;
 
   private OutOfMemoryProgram() {}
 
   public static void main(String[] args) throws Exception {
-    boolean fromGoroutine = args[0].equals("goroutine");
     Scheduler scheduler = Scheduler.builder().maxProcs(Integer.parseInt(args[1])).build();
     scheduler.run(() -> {});
-    scheduler.go(OutOfMemoryProgram::beat);
+    boolean sleepers = args[0].contains("sleepers");
+    for (int i = 0; sleepers && i < 10; i++) {
+      scheduler.go(OutOfMemoryProgram::sleep);
+    }
     Thread spawner =
-        fromGoroutine
+        args[0].startsWith("goroutine")
             ? scheduler.threadFactory().newThread(() -> spawn(scheduler))
             : new Thread(() -> spawn(scheduler));
     spawner.start();
-    // Not join, which needs memory.
-    while (SPAWNERS[0] == null) {
+    int seen = -1;
+    for (int unchanged = 0; error == null; unchanged++) { // nothing here needs memory
+      LockSupport.parkNanos(1_000_000);
+      if (started != seen) {
+        seen = started;
+        unchanged = 0;
+      } else if (unchanged > 2_000) {
+        wakeAll();
+      }
+    }
+    int before = SLEPT.get();
+    for (int i = 0; sleepers && SLEPT.get() == before && i < 5_000; i++) {
       LockSupport.parkNanos(1_000_000);
     }
+    int slept = SLEPT.get() - before;
+    reserve = null;
+    System.out.println("error=" + (error instanceof OutOfMemoryError ? 1 : 0));
     System.out.println("started=" + started);
-    long before = beats;
-    while (beats < before + 100) {
-      LockSupport.parkNanos(1_000_000);
-    }
-    System.out.println("others=1");
-    for (int i = 0; i < started; i++) {
-      LockSupport.unpark(PARKED[i]);
-      PARKED[i] = null;
-    }
+    System.out.println("slept=" + slept);
     int all = started;
-    Lab.await("all are woken", () -> ENDED.get() == all);
+    Lab.await(
+        "all are woken",
+        () -> {
+          wakeAll();
+          return ENDED.get() >= all;
+        });
     System.out.println("ended=" + ENDED.get());
     over = true;
+    spawner.join();
     Lab.quiet(scheduler);
     var ran = new AtomicInteger();
     scheduler.run(
@@ -59,16 +76,12 @@ final class OutOfMemoryProgram {
         });
     System.out.println("after=" + ran.get());
     Lab.quiet(scheduler);
-    System.out.println("error=" + (SPAWNERS[0] instanceof OutOfMemoryError ? 1 : 0));
   }
 
-  /// Goes on, needs no memory.
-  @SuppressWarnings("NonAtomicVolatileUpdate") // one writer
-  private static void beat() {
+  private static void sleep() {
     while (!over) {
-      beats = beats + 1;
-      Gloom.gosched();
-      Lab.spin(10_000);
+      LockSupport.parkNanos(1_000_000);
+      SLEPT.incrementAndGet();
     }
   }
 
@@ -80,12 +93,18 @@ final class OutOfMemoryProgram {
         started = started + 1;
       }
     } catch (Error e) {
-      SPAWNERS[0] = e;
+      error = e;
     }
   }
 
   private static void parkOnce() {
     LockSupport.park();
     ENDED.incrementAndGet();
+  }
+
+  private static void wakeAll() {
+    for (int i = 0; i < started; i++) {
+      LockSupport.unpark(PARKED[i]);
+    }
   }
 }

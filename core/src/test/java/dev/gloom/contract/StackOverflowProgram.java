@@ -163,6 +163,7 @@ final class StackOverflowProgram {
     descend();
   }
 
+  @SuppressWarnings("InfiniteRecursion") // what it is for
   private void descend() {
     try {
       descend();

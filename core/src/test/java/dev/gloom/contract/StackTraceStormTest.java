@@ -240,6 +240,7 @@ class StackTraceStormTest {
     };
   }
 
+  @SuppressWarnings("ReturnValueIgnored") // the call is what disturbs
   private void sample(Random random) {
     while (!over) {
       Thread t = actors.get(random.nextInt(actors.size())).thread();

@@ -1,0 +1,227 @@
+package dev.gloom.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Who sleeps, who searches, whom to wake: each step by hand.
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class IdleTest {
+  private final Still still = new Still(4);
+  private final Sched sched = still.sched;
+  private final Idle idle = sched.idle;
+
+  @Test
+  void wakingGivesAnIdleProcessorToASleepingThreadAsSearcher() {
+    M m = still.idle(still.p(1));
+    idle.wake();
+    assertSame(still.p(1), m.given);
+    assertTrue(m.givenSpinning);
+    assertEquals(List.of(m), List.copyOf(still.parker.woken));
+    assertEquals(1, idle.searching());
+    assertEquals(0, idle.idleProcs());
+    assertEquals(0, idle.idleMs());
+    assertEquals(1, idle.wakeups());
+    assertEquals(1, idle.starts());
+  }
+
+  @Test
+  void atMostOneIsWokenWhileItSearches() {
+    still.idle(still.p(1));
+    still.idle(still.p(2));
+    idle.wake();
+    idle.wake();
+    idle.wake();
+    assertEquals(1, still.parker.woken.size());
+    assertEquals(1, idle.idleProcs());
+  }
+
+  @Test
+  void nobodyIsWokenWithoutAnIdleProcessor() {
+    idle.join(still.busy(null)); // a thread would be there
+    idle.wake();
+    assertTrue(still.parker.woken.isEmpty());
+    assertEquals(0, idle.searching());
+  }
+
+  @Test
+  void lastToSleepIsFirstToWake() {
+    M first = still.idle(still.p(1));
+    M second = still.idle(still.p(2));
+    idle.wake();
+    assertSame(still.p(2), second.given);
+    assertNull(first.given);
+  }
+
+  // Item 75.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 8, 16})
+  void atMostHalfAsManySearchAsProcessorsAreBusy(int maxProcs) {
+    var many = new Still(maxProcs);
+    for (int busy = maxProcs; busy > 0; busy--) {
+      var searchers = new ArrayList<M>();
+      for (int i = 0; i < busy; i++) {
+        M m = many.busy(many.p(i));
+        if (many.sched.idle.maySearch(m)) {
+          searchers.add(m);
+          assertTrue(many.sched.idle.maySearch(m), "one that searches may go on");
+        }
+      }
+      assertEquals((busy + 1) / 2, searchers.size(), busy + " busy of " + maxProcs);
+      assertEquals(searchers.size(), many.sched.idle.searching());
+      searchers.forEach(many.sched.idle::foundWork);
+      assertEquals(0, many.sched.idle.searching());
+      many.idle(many.p(busy - 1));
+    }
+  }
+
+  @Test
+  void searcherThatFoundWorkAndSeesMoreWakesTheNext() {
+    M asleep = still.idle(still.p(1));
+    M searcher = still.searcher(still.p(0));
+    still.p(2).put(still.g());
+    idle.foundWork(searcher);
+    assertFalse(searcher.spinning);
+    assertSame(still.p(1), asleep.given);
+    assertEquals(1, idle.searching(), "the one that was woken");
+    assertTrue(idle.somebodyLooks());
+  }
+
+  @Test
+  void searcherThatFoundTheOnlyWorkWakesNobody() {
+    M asleep = still.idle(still.p(1));
+    M searcher = still.searcher(still.p(0));
+    idle.foundWork(searcher);
+    assertNull(asleep.given);
+    assertEquals(0, idle.searching());
+    assertFalse(idle.somebodyLooks());
+  }
+
+  @Test
+  void threadThatSeesWorkAtTheLastLookTakesItsProcessorBackAsSearcher() {
+    M m = still.busy(still.p(0));
+    sched.global.put(still.g()); // after its search, before it sleeps
+    idle.release(m, still.p(0));
+    assertSame(still.p(0), m.p);
+    assertTrue(m.spinning);
+    assertEquals(1, idle.searching());
+    assertEquals(0, idle.idleMs());
+    assertEquals(0, idle.idleProcs());
+  }
+
+  @Test
+  void workInARingOfAnotherIsSeenAtTheLastLookToo() {
+    M m = still.busy(still.p(0));
+    still.p(3).put(still.g());
+    idle.release(m, still.p(0));
+    assertSame(still.p(0), m.p);
+  }
+
+  @Test
+  void oneThatYieldedIsSeenAtTheLastLookToo() {
+    M m = still.busy(still.p(0));
+    still.p(3).putYielded(still.g());
+    idle.release(m, still.p(0));
+    assertSame(still.p(0), m.p);
+  }
+
+  @Test
+  void runNextThatItsProcessorKeepsIsNoReasonToStayAwake() {
+    FindWorkTest.makeKeepNext(still, still.p(3));
+    still.p(3).putNext(still.g());
+    M m = still.busy(still.p(0));
+    idle.release(m, still.p(0));
+    assertNull(m.p);
+
+    still.p(3).put(still.g()); // but what is behind it is
+    M second = still.busy(still.p(1));
+    idle.release(second, still.p(1));
+    assertTrue(second.p != null);
+  }
+
+  @Test
+  void sleeperThatSeesWorkLeavesTheMiddleOfTheList() {
+    M bottom = still.idle(still.p(0));
+    M top = still.busy(still.p(1));
+    sched.global.put(still.g());
+    idle.release(top, still.p(1));
+    assertTrue(top.p != null);
+    sched.global.take();
+    idle.foundWork(top);
+    idle.wake();
+    assertTrue(bottom.given != null, "the list is whole");
+    assertEquals(0, idle.idleMs());
+  }
+
+  @Test
+  void sleepGoesOnAfterAWakeUpForNoReason() {
+    M m = still.idle(still.p(1));
+    var parks = new AtomicInteger();
+    still.parker.onPark =
+        () -> {
+          if (parks.incrementAndGet() == 3) {
+            idle.wake();
+          }
+        };
+    assertTrue(idle.await(m));
+    assertEquals(3, parks.get());
+    assertSame(still.p(1), m.p);
+    assertTrue(m.spinning);
+    assertNull(m.given);
+  }
+
+  @Test
+  void interruptFromOutsideDoesNotStay() {
+    M m = still.idle(still.p(1));
+    still.parker.onPark =
+        () -> {
+          Thread.currentThread().interrupt();
+          idle.wake();
+        };
+    assertTrue(idle.await(m));
+    assertFalse(Thread.interrupted(), "else each later park would return at once");
+  }
+
+  @Test
+  void sleepersAreToldToEnd() {
+    M first = still.idle(still.p(0));
+    M second = still.idle(still.p(1));
+    assertEquals(2, idle.endIdleMs());
+    assertFalse(idle.await(first));
+    assertFalse(idle.await(second));
+    assertEquals(2, still.parker.woken.size());
+    assertEquals(0, idle.idleMs());
+    assertEquals(0, idle.endIdleMs());
+  }
+
+  @Test
+  void idleProcessorRetiresAtOnce() {
+    still.idle(still.p(0));
+    still.idle(still.p(1));
+    still.idle(still.p(2));
+    assertTrue(idle.retire(still.p(1)), "from the middle of the list");
+    assertEquals(2, idle.idleProcs());
+    assertEquals(0, still.p(1).request);
+  }
+
+  @Test
+  void busyProcessorIsAskedToRetireAndDoesNotBecomeIdle() {
+    P p = still.p(0);
+    assertFalse(idle.retire(p));
+    assertEquals(P.RETIRE, p.request);
+    M m = still.idle(p);
+    assertEquals(0, idle.idleProcs());
+    assertNull(m.p);
+    assertEquals(1, idle.idleMs());
+  }
+}

@@ -1,0 +1,163 @@
+package dev.gloom.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongConsumer;
+
+/// A scheduler that stands still: no thread of it runs, and a test moves every part by hand.
+///
+/// All its Ps are out of the idle list, as if busy, so that no `wake` starts a real thread; a test
+/// that wants an idle P makes it so together with an M that sleeps ({@link #idle}). Its goroutines
+/// are never started: they are things to put into queues.
+final class Still {
+  final long seed;
+  final HandClock clock = new HandClock();
+  final HandParker parker = new HandParker();
+  final Sched sched;
+  private int ms;
+
+  Still(int maxProcs) {
+    this(maxProcs, 42);
+  }
+
+  Still(int maxProcs, long seed) {
+    this.seed = seed;
+    sched = new Sched(maxProcs, new Knobs(maxProcs, false, true), seed, clock, parker);
+    for (P p : sched.procs().all) {
+      sched.idle.retire(p); // the one way to take a certain P out of the idle list …
+      p.retired = false; // … but it stays in use
+      FindWork.queued(sched, p); // the first tick looks at the global queue first …
+      dispatched(p); // … the next 60 do not
+    }
+  }
+
+  P p(int index) {
+    return sched.procs().all[index];
+  }
+
+  /// An M that holds `p` and is no running thread.
+  M busy(P p) {
+    var m = new M(sched, ms++, p, false);
+    m.given = null;
+    m.p = p;
+    return m;
+  }
+
+  /// Makes `p` idle; answers the M that held it and now sleeps.
+  M idle(P p) {
+    M m = busy(p);
+    sched.idle.release(m, p);
+    return m;
+  }
+
+  /// An M that searches, for as long as the test likes.
+  M searcher(P p) {
+    M m = busy(p);
+    if (!sched.idle.maySearch(m)) {
+      throw new IllegalStateException("too many searchers for " + sched.describe());
+    }
+    return m;
+  }
+
+  G g() {
+    return Spawn.make(sched, "", () -> null, null);
+  }
+
+  G[] gs(int n) {
+    var all = new G[n];
+    for (int i = 0; i < n; i++) {
+      all[i] = g();
+    }
+    return all;
+  }
+
+  /// Counts as `M.dispatch` does, which nobody calls here.
+  static void dispatched(P p) {
+    if (p.inherit) {
+      p.inherited++;
+    } else {
+      p.tick++;
+    }
+  }
+
+  List<G> global() {
+    var all = list(sched.global.takeChain(Integer.MAX_VALUE));
+    for (G g : all) {
+      sched.global.put(g);
+    }
+    return all;
+  }
+
+  /// The goroutines of a chain through `G.link`.
+  static List<G> list(G chain) {
+    var all = new ArrayList<G>();
+    for (G g = chain; g != null; g = g.link) {
+      all.add(g);
+    }
+    return all;
+  }
+
+  /// Everything in the ring, oldest first; the ring is empty afterwards.
+  static List<G> emptied(RunQueue queue) {
+    var all = new ArrayList<G>();
+    for (G g = queue.poll(); g != null; g = queue.poll()) {
+      all.add(g);
+    }
+    return all;
+  }
+
+  /// Links `gs` into a chain and answers its first.
+  static G chain(G... gs) {
+    for (int i = 0; i < gs.length; i++) {
+      gs[i].link = i + 1 < gs.length ? gs[i + 1] : null;
+    }
+    return gs[0];
+  }
+
+  /// Time that moves only when somebody reads it or sets it.
+  static final class HandClock implements Clock {
+    private volatile long now;
+    private volatile long stepNanos = 1_000;
+
+    /// Called at each read with the time that it answers.
+    volatile LongConsumer onRead = _ -> {};
+
+    @Override
+    public long nanoTime() {
+      long answer = now;
+      now = answer + stepNanos;
+      onRead.accept(answer);
+      return answer;
+    }
+
+    void stop() {
+      stepNanos = 0;
+    }
+  }
+
+  /// Sleeps for nobody, and writes down who was woken.
+  static final class HandParker implements Parker {
+    final Queue<Thread> woken = new ConcurrentLinkedQueue<>();
+    volatile Runnable onPark =
+        () -> {
+          throw new IllegalStateException("nobody sleeps in this test");
+        };
+
+    @Override
+    public void park() {
+      onPark.run();
+    }
+
+    @Override
+    public void parkNanos(long nanos) {
+      onPark.run();
+    }
+
+    @Override
+    public void unpark(Thread thread) {
+      woken.add(thread);
+    }
+  }
+}

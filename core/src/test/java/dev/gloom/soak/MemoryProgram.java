@@ -1,0 +1,114 @@
+package dev.gloom.soak;
+
+import dev.gloom.Goroutine;
+import dev.gloom.Scheduler;
+import dev.gloom.api.Lab;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/// What goroutines leave on the heap: run in a JVM of its own, so that nothing else is counted.
+/// Arguments: `parked N` or `passing N`. Prints figures as `name=value`.
+public final class MemoryProgram {
+  private static final int BATCH = 1_000;
+
+  private MemoryProgram() {}
+
+  public static void main(String[] args) throws Exception {
+    int n = Integer.parseInt(args[1]);
+    var scheduler = Scheduler.builder().maxProcs(2).build();
+    pass(scheduler, 100_000); // what is made once is made now
+    if (args[0].equals("parked")) {
+      parked(scheduler, n);
+    } else {
+      passing(scheduler, n);
+    }
+    Lab.quiet(scheduler);
+  }
+
+  private static void parked(Scheduler scheduler, int n) {
+    var open = new Gate();
+    var threads = new Goroutine[n];
+    long before = usedBytes();
+    for (int i = 0; i < n; i++) {
+      threads[i] = scheduler.go(open::pass);
+    }
+    Lab.await("all are parked", () -> open.waiting.get() == n && allParked(threads));
+    long after = usedBytes();
+    print("bytesEach", (after - before) / n);
+    print("counted", scheduler.numGoroutine());
+    open.isOpen = true;
+    for (Goroutine g : threads) {
+      LockSupport.unpark(g.thread());
+    }
+    Lab.await("all have gone", () -> scheduler.numGoroutine() == 0);
+    print("passed", open.passed.get());
+  }
+
+  private static void passing(Scheduler scheduler, int n) throws Exception {
+    long before = usedBytes();
+    pass(scheduler, n);
+    Lab.await("all have gone", () -> scheduler.numGoroutine() == 0);
+    print("bytesLeft", usedBytes() - before);
+    print("counted", scheduler.numGoroutine());
+    print("started", scheduler.stats().started());
+  }
+
+  /// So many come and go: each yields once, so that it has a stack of its own for a while.
+  private static void pass(Scheduler scheduler, int n) throws Exception {
+    scheduler.run(
+        () -> {
+          var left = new AtomicInteger();
+          var me = Thread.currentThread();
+          for (int i = 0; i < n; i += BATCH) {
+            left.set(BATCH);
+            for (int j = 0; j < BATCH; j++) {
+              scheduler.go(
+                  () -> {
+                    Thread.yield();
+                    if (left.decrementAndGet() == 0) {
+                      LockSupport.unpark(me);
+                    }
+                  });
+            }
+            while (left.get() != 0) {
+              LockSupport.park();
+            }
+          }
+        });
+  }
+
+  private static boolean allParked(Goroutine[] all) {
+    for (Goroutine g : all) {
+      if (g.state() != Goroutine.State.WAITING) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static long usedBytes() {
+    System.gc();
+    System.gc();
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  private static void print(String name, long value) {
+    System.out.println(name + "=" + value);
+  }
+
+  /// Where goroutines wait until it opens.
+  private static final class Gate {
+    final AtomicInteger waiting = new AtomicInteger();
+    final AtomicInteger passed = new AtomicInteger();
+    volatile boolean isOpen;
+
+    void pass() {
+      waiting.incrementAndGet();
+      while (!isOpen) {
+        LockSupport.park();
+      }
+      passed.incrementAndGet();
+    }
+  }
+}

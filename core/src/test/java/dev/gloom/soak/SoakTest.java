@@ -1,0 +1,30 @@
+package dev.gloom.soak;
+
+import dev.gloom.api.Lab;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Everything at once, for a while.
+@Timeout(600)
+class SoakTest {
+  private static final long SECOND = 1_000_000_000L;
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  void everyGoroutineRunsOnceToItsEnd(int procs) {
+    soak(5 * SECOND, procs);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  @Tag("slow")
+  void alsoForAMinute(int procs) {
+    soak(60 * SECOND, procs);
+  }
+
+  private static void soak(long nanos, int procs) {
+    Lab.seeded(seed -> System.out.println(Soak.run(nanos * Lab.stress(), seed, procs, false)));
+  }
+}
