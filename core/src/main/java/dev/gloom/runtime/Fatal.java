@@ -12,15 +12,18 @@ final class Fatal {
   private Fatal() {}
 
   static void bug(Sched sched, String what, Throwable cause) {
-    var stack = new StringWriter();
-    cause.printStackTrace(new PrintWriter(stack));
-    System.err.printf(
-        "fatal error: gloom: %s%n%s%n%s"
-            + "This is a bug in gloom: please report it with the text above.%n",
-        what, stack, sched.describe());
-    System.err.flush();
-    if (sched.haltOnBug) {
-      Runtime.getRuntime().halt(STATUS);
+    try {
+      var stack = new StringWriter();
+      cause.printStackTrace(new PrintWriter(stack));
+      System.err.printf(
+          "fatal error: gloom: %s%n%s%n%s"
+              + "This is a bug in gloom: please report it with the text above.%n",
+          what, stack, sched.describe());
+      System.err.flush();
+    } finally {
+      if (sched.haltOnBug) { // also if there is no memory for words
+        Runtime.getRuntime().halt(STATUS);
+      }
     }
   }
 }

@@ -312,12 +312,12 @@ public final class Sched {
     m.setContextClassLoader(ClassLoader.getSystemClassLoader());
     mCount.incrementAndGet();
     try {
-      m.start();
+      sysmon.ensureRunning();
+      m.start(); // last: the Starter tries again after a failure, and a P has one M
     } catch (Throwable e) {
       mCount.decrementAndGet();
       throw e;
     }
-    sysmon.ensureRunning();
   }
 
   long takeIds(int n) {

@@ -84,10 +84,18 @@ final class Starter {
       } catch (OutOfMemoryError e) {
         if (!told) {
           told = true;
-          System.err.println("gloom: cannot start a thread, trying again: " + e.getMessage());
+          tell(e);
         }
         LockSupport.parkNanos(RETRY_NANOS);
       }
+    }
+  }
+
+  private static void tell(OutOfMemoryError e) {
+    try {
+      System.err.println("gloom: cannot start a thread, trying again: " + e.getMessage());
+    } catch (OutOfMemoryError again) {
+      // No memory for words either; this thread must go on all the same, for all schedulers.
     }
   }
 }

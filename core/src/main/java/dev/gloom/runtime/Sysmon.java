@@ -61,7 +61,12 @@ final class Sysmon {
     if (thread.get() == null) {
       Thread t = Starter.newThread(sched.name + "-sysmon", this::loop);
       if (thread.compareAndSet(null, t)) {
-        t.start();
+        try {
+          t.start();
+        } catch (Throwable e) {
+          thread.set(null);
+          throw e;
+        }
       }
     }
   }

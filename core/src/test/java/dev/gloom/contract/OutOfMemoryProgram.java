@@ -27,7 +27,7 @@ final class OutOfMemoryProgram {
 
   public static void main(String[] args) throws Exception {
     Scheduler scheduler = Scheduler.builder().maxProcs(Integer.parseInt(args[1])).build();
-    scheduler.run(() -> {});
+    warmUp(scheduler);
     boolean sleepers = args[0].contains("sleepers");
     for (int i = 0; sleepers && i < 10; i++) {
       scheduler.go(OutOfMemoryProgram::sleep);
@@ -76,6 +76,29 @@ final class OutOfMemoryProgram {
         });
     System.out.println("after=" + ran.get());
     Lab.quiet(scheduler);
+  }
+
+  /// What is used for the first time needs memory of its own.
+  private static void warmUp(Scheduler scheduler) {
+    over = true;
+    sleep();
+    over = false;
+    for (int round = 0; round < 50; round++) {
+      for (int i = 0; i < 200; i++) {
+        PARKED[i] = scheduler.go(OutOfMemoryProgram::parkOnce).thread();
+      }
+      started = 200;
+      int all = 200 * (round + 1);
+      Lab.await(
+          "all are woken",
+          () -> {
+            wakeAll();
+            return ENDED.get() == all;
+          });
+    }
+    System.out.println("warmed up: " + started);
+    ENDED.set(0);
+    started = 0;
   }
 
   private static void sleep() {
