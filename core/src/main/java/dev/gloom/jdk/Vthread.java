@@ -28,6 +28,8 @@ public final class Vthread {
       Door.getter(methodType(Runnable.class, Thread.class), TYPE, "runContinuation");
   private static final MethodHandle RUN =
       Door.method(methodType(void.class, Thread.class), TYPE, "runContinuation");
+  private static final MethodHandle AFTER_YIELD =
+      Door.method(methodType(void.class, Thread.class), TYPE, "afterYield");
   private static final MethodHandle SCHEDULER =
       Door.getter(methodType(Executor.class, Thread.class), TYPE, "scheduler");
   private static final MethodHandle SET_SCHEDULER =
@@ -45,6 +47,8 @@ public final class Vthread {
   private static final int BLOCKED = Door.constant(TYPE, "BLOCKED");
   private static final int WAIT = Door.constant(TYPE, "WAIT");
   private static final int TIMED_WAIT = Door.constant(TYPE, "TIMED_WAIT");
+  private static final int TIMED_PARKING = Door.constant(TYPE, "TIMED_PARKING");
+  private static final int TIMED_WAITING = Door.constant(TYPE, "TIMED_WAITING");
   private static final int PINNED = Door.constant(TYPE, "PINNED");
   private static final int TIMED_PINNED = Door.constant(TYPE, "TIMED_PINNED");
   private static final int TERMINATED = Door.constant(TYPE, "TERMINATED");
@@ -128,6 +132,22 @@ public final class Vthread {
   /// Whether the thread left its carrier by `Thread.yield` and has not continued.
   public static boolean yielded(Thread vthread) {
     return (state(vthread) & ~SUSPENDED) == YIELDED;
+  }
+
+  /// Whether the thread has left its carrier for a timed park or wait, but the JDK failed to set the
+  /// timer and stopped half way.
+  public static boolean halfParked(Thread vthread) {
+    int s = state(vthread);
+    return s == TIMED_PARKING || s == TIMED_WAITING;
+  }
+
+  /// Does the second half again, on the carrier that the thread has left.
+  public static void finishParking(Thread vthread) {
+    try {
+      AFTER_YIELD.invokeExact(vthread);
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
   }
 
   /// Whether the thread has ended. A volatile read, so everything the thread did is visible.

@@ -11,14 +11,15 @@ final class Fatal {
 
   private Fatal() {}
 
-  static void bug(Sched sched, String what, Throwable cause) {
+  /// The thread `who` failed. The caller must not make a text: there may be no memory for one.
+  static void bug(Sched sched, String who, Throwable cause) {
     try {
       var stack = new StringWriter();
       cause.printStackTrace(new PrintWriter(stack));
       System.err.printf(
-          "fatal error: gloom: %s%n%s%n%s"
+          "fatal error: gloom: %s failed%n%s%n%s"
               + "This is a bug in gloom: please report it with the text above.%n",
-          what, stack, sched.describe());
+          who, stack, sched.describe());
       System.err.flush();
     } finally {
       if (sched.haltOnBug) { // also if there is no memory for words

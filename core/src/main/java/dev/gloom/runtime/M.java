@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `m`, `schedule`, `execute`, `goexit0`
 final class M extends Thread {
+  private static final long OUT_OF_MEMORY_NANOS = 10_000_000;
+
   final Sched sched;
   final int mid;
 
@@ -57,7 +59,7 @@ final class M extends Thread {
         dispatch(g);
       }
     } catch (Throwable e) {
-      Fatal.bug(sched, getName() + " failed", e);
+      Fatal.bug(sched, getName(), e);
     }
   }
 
@@ -103,10 +105,23 @@ final class M extends Thread {
   }
 
   /// Something came out of the task of `g`. If it has ended, that is what its uncaught handler
-  /// threw, and ignored, as the JVM does for a platform thread. Else it is a bug.
-  private static void escaped(G g, Throwable e) {
-    if (!Vthread.terminated(g.thread())) {
-      throw Thrown.unchecked(e);
+  /// threw, and ignored, as the JVM does for a platform thread. If there was no memory for the timer
+  /// of a timed park, this M waits until there is, as the JDK does when it cannot queue a thread:
+  /// nobody else can wake that goroutine. Anything else is a bug.
+  private void escaped(G g, Throwable e) {
+    Thread thread = g.thread();
+    Throwable escaped = e;
+    while (!Vthread.terminated(thread)) {
+      if (!(escaped instanceof OutOfMemoryError && Vthread.halfParked(thread))) {
+        throw Thrown.unchecked(escaped);
+      }
+      sched.parker.parkNanos(OUT_OF_MEMORY_NANOS);
+      try {
+        Vthread.finishParking(thread);
+        return;
+      } catch (Throwable again) {
+        escaped = again;
+      }
     }
   }
 

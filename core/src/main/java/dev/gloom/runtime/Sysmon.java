@@ -104,7 +104,7 @@ final class Sysmon {
         thread.set(null);
       } while (!sched.hasNoThreads() && thread.compareAndSet(null, Thread.currentThread()));
     } catch (Throwable e) {
-      Fatal.bug(sched, "sysmon failed", e);
+      Fatal.bug(sched, "sysmon", e);
     }
   }
 

@@ -27,7 +27,7 @@ class CountsTest {
       assertEquals(5, lab.scheduler().maxProcs());
       lab.run(() -> assertEquals(5, Gloom.maxProcs()));
       assertEquals(5, lab.scheduler().stats().maxProcs());
-      assertEquals(5, lab.scheduler().stats().idleProcs());
+      Lab.await("all are idle again", () -> lab.scheduler().stats().idleProcs() == 5);
     }
   }
 
