@@ -134,8 +134,8 @@ public final class Vthread {
     return (state(vthread) & ~SUSPENDED) == YIELDED;
   }
 
-  /// Whether the thread has left its carrier for a timed park or wait, but the JDK failed to set the
-  /// timer and stopped half way.
+  /// Whether the thread has left its carrier for a timed park or wait, but the JDK failed to set
+  /// the timer and stopped half way.
   public static boolean halfParked(Thread vthread) {
     int s = state(vthread);
     return s == TIMED_PARKING || s == TIMED_WAITING;

@@ -76,13 +76,13 @@ final class FindWork {
   }
 
   /// The head of the line that local work could starve: the global queue, and behind it those that
-  /// yielded here. The latter join it, some at a time, so that they get to its head.
+  /// yielded here. For one that is taken, one of the latter joins it, so that they too get there.
   private static @Nullable G longWaiting(Sched sched, P p) {
     if (sched.global.isEmpty()) {
       return p.yielded.poll();
     }
     G g = sched.global.take();
-    if (p.flushYielded(GLOBAL_EVERY)) {
+    if (p.flushYielded(1)) {
       sched.idle.wake();
     }
     return g;
@@ -91,18 +91,17 @@ final class FindWork {
   private static @Nullable G fromGlobal(Sched sched, P p) {
     int size = sched.global.size();
     if (size == 0) {
-      // Those that yielded here are the whole line.
+      // Behind the global queue come those that yielded here: now they are the whole line.
       return p.yielded.poll();
     }
-    boolean moved = p.flushYielded(Integer.MAX_VALUE);
     G g = sched.global.takeChain(GlobalQueue.batch(size, sched.maxProcs()));
-    if (g != null && g.link != null) {
+    if (g == null) {
+      return p.yielded.poll(); // others were quicker
+    }
+    if (g.link != null) {
       G rest = p.queue.offerChain(g.link);
       assert rest == null : "batch larger than an empty ring";
       g.link = null;
-      moved = true;
-    }
-    if (moved) {
       sched.publishedInRing();
     }
     return g;

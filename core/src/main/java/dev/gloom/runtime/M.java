@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `m`, `schedule`, `execute`, `goexit0`
 final class M extends Thread {
-  private static final long OUT_OF_MEMORY_NANOS = 10_000_000;
+  /// As long as the JDK waits: each try without success costs a full collection or two.
+  private static final long OUT_OF_MEMORY_NANOS = 100_000_000;
 
   final Sched sched;
   final int mid;
@@ -105,9 +106,9 @@ final class M extends Thread {
   }
 
   /// Something came out of the task of `g`. If it has ended, that is what its uncaught handler
-  /// threw, and ignored, as the JVM does for a platform thread. If there was no memory for the timer
-  /// of a timed park, this M waits until there is, as the JDK does when it cannot queue a thread:
-  /// nobody else can wake that goroutine. Anything else is a bug.
+  /// threw, and ignored, as the JVM does for a platform thread. If there was no memory for the
+  /// timer of a timed park, this M waits until there is, as the JDK does when it cannot queue a
+  /// thread: nobody else can wake that goroutine. Anything else is a bug.
   private void escaped(G g, Throwable e) {
     Thread thread = g.thread();
     Throwable escaped = e;

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /// them; an M runs goroutines only while it holds one, and then it alone writes here.
 ///
 /// **Yielding.** Whoever yields belongs at the tail of the global queue. Going there one by one
-/// makes all Ps fight for its lock, so a P gathers them in a second ring, `yielded`, and moves them
-/// on together: before it takes from the global queue itself, which is when the difference could be
-/// noticed, or when the ring is full. Thieves take from it too.
+/// makes all Ps fight for its lock, so a P gathers them in a second ring, `yielded`, and takes from
+/// it when the global queue is empty: what is in the latter was there first. They go to the global
+/// queue itself when the ring is full, and one at every 61st tick. Thieves take from the ring too.
 ///
 /// **Whom run-next keeps.** A goroutine that is made ready usually runs here next, since the one
 /// that made it ready parks. Waking a thread for it each time is wasted, and the thread would only
