@@ -143,7 +143,7 @@ public final class Soak {
     }
 
     private void step(SplittableRandom random) throws Exception {
-      switch (random.nextInt(12)) {
+      switch (random.nextInt(13)) {
         case 0, 1, 2 -> Gloom.gosched();
         case 3 -> Thread.yield();
         case 4, 5 -> {
@@ -172,6 +172,13 @@ public final class Soak {
           // A plain virtual thread, which is adopted, and waited for.
           var t = Thread.startVirtualThread(Thread::yield);
           t.join();
+        }
+        case 11 -> {
+          if (scheduler == null) {
+            Thread.startVirtualThread(Thread::yield).join();
+          } else {
+            scheduler.run(Gloom::gosched);
+          }
         }
         default -> {
           anybody.getStackTrace();
