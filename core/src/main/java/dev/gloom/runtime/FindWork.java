@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// 1. every 61st tick, one from the global queue: else local work could starve it for ever;
 /// 2. run-next, then the ring;
-/// 3. a batch from the global queue;
+/// 3. a batch from the global queue; if it is empty, one of those that yielded here;
 /// 4. half of another P's ring, victims in random order, four rounds; in the last one also
 ///    run-next;
 /// 5. give up the P, look once more, sleep (Idle).

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 ///   CAS: if the CAS wins, no other has taken those slots, and the owner cannot have overwritten
 ///   them meanwhile, because it writes a slot only when `tail - head < capacity`.
 /// - **Run-next.** Only the owner fills it, everybody may empty it by CAS. It is filled by
-///   `getAndSet`, a full fence: the wake-up protocol in Idle leans on that.
+///   `getAndSet`, a full fence: the wake-up protocol in Idle leans on that. Only an owner that
+///   tells nobody does without ({@link #offerNext}).
 ///
 /// Go: `runqput`, `runqget`, `runqgrab`, `runqsteal`, `runqempty`
 final class RunQueue {

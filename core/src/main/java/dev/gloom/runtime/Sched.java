@@ -164,8 +164,8 @@ public final class Sched {
     }
   }
 
-  /// To run-next of the calling M's P; from anywhere else to the global queue. Full fence either
-  /// way. Answers whether an idle P is to be woken for it.
+  /// To run-next of the calling M's P; from anywhere else to the global queue. Answers whether an
+  /// idle P is to be woken for it; if so, it has been published with a full fence.
   boolean enqueue(@Nullable M m, G g) {
     if (m != null && m.sched == this) {
       P p = m.p;
