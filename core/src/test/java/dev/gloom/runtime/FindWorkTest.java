@@ -147,6 +147,19 @@ class FindWorkTest {
   }
 
   @Test
+  void yielderIsNotStarvedByOneNewGlobalGoroutineAfterTheOther() {
+    G yielder = still.g();
+    p.putYielded(yielder);
+    for (int ticks = 0; ; ticks++) {
+      assertTrue(ticks <= 2 * GLOBAL_EVERY, "still not after " + ticks);
+      still.sched.global.put(still.g());
+      if (next() == yielder) {
+        break;
+      }
+    }
+  }
+
+  @Test
   void yieldersTakeTurns() {
     G[] gs = still.gs(3);
     for (G g : gs) {

@@ -176,8 +176,8 @@ class GlobalQueueLincheckTest {
 
   private static ModelCheckingOptions modelChecking() {
     return new ModelCheckingOptions()
-        .invocationsPerIteration(Seed.times(300))
-        .iterations(5)
+        .invocationsPerIteration(Seed.times(200))
+        .iterations(3)
         .threads(3)
         .actorsBefore(1)
         .actorsPerThread(2)
@@ -186,8 +186,8 @@ class GlobalQueueLincheckTest {
 
   private static StressOptions stress() {
     return new StressOptions()
-        .invocationsPerIteration(Seed.times(1_000))
-        .iterations(5)
+        .invocationsPerIteration(Seed.times(500))
+        .iterations(3)
         .threads(3)
         .actorsBefore(1)
         .actorsPerThread(3)

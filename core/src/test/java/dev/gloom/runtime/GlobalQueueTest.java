@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -138,16 +139,17 @@ class GlobalQueueTest {
   @Test
   void concurrentPutsAndTakesLoseNothingAndKeepTheOrderOfEachPutter() throws Exception {
     long seed = Seed.pick();
-    int each = Seed.times(10_000);
+    int each = Seed.times(30_000);
     G[][] gs = {still.gs(each), still.gs(each)};
     var left = new AtomicInteger(2 * each);
+    var together = new CyclicBarrier(4);
     try (var threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
       var putters = new ArrayList<Future<?>>();
       var takers = new ArrayList<Future<List<G>>>();
       for (int i = 0; i < 2; i++) {
         int mine = i;
-        putters.add(threads.submit(() -> putAll(gs[mine], new Rand(seed + mine))));
-        takers.add(threads.submit(() -> takeAll(left, new Rand(seed + 10 + mine))));
+        putters.add(threads.submit(() -> putAll(gs[mine], new Rand(seed + mine), together)));
+        takers.add(threads.submit(() -> takeAll(left, new Rand(seed + 10 + mine), together)));
       }
       for (Future<?> f : putters) {
         f.get();
@@ -174,9 +176,10 @@ class GlobalQueueTest {
     }
   }
 
-  private void putAll(G[] gs, Rand random) {
+  private Void putAll(G[] gs, Rand random, CyclicBarrier together) throws Exception {
+    together.await();
     for (int i = 0; i < gs.length; ) {
-      int n = Math.min(gs.length - i, 1 + random.next() % 8);
+      int n = Math.min(gs.length - i, Math.max(1, random.next() % 8 - 3)); // mostly one
       if (n == 1) {
         queue.put(gs[i]);
       } else {
@@ -184,9 +187,12 @@ class GlobalQueueTest {
       }
       i += n;
     }
+    return null;
   }
 
-  private List<G> takeAll(AtomicInteger left, Rand random) {
+  private List<G> takeAll(AtomicInteger left, Rand random, CyclicBarrier together)
+      throws Exception {
+    together.await();
     var taken = new ArrayList<G>();
     while (left.get() > 0) {
       List<G> some = Still.list(queue.takeChain(1 + random.next() % 8));

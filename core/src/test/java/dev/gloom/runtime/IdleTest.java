@@ -150,7 +150,7 @@ class IdleTest {
   }
 
   @Test
-  void sleeperThatSeesWorkLeavesTheMiddleOfTheList() {
+  void threadThatTakesItsProcessorBackLeavesTheListWhole() {
     M bottom = still.idle(still.p(0));
     M top = still.busy(still.p(1));
     sched.global.put(still.g());
@@ -212,6 +212,19 @@ class IdleTest {
     assertTrue(idle.retire(still.p(1)), "from the middle of the list");
     assertEquals(2, idle.idleProcs());
     assertEquals(0, still.p(1).request);
+
+    assertSame(still.p(2), wokenWith());
+    assertSame(still.p(0), wokenWith());
+    assertEquals(0, idle.idleProcs());
+  }
+
+  /// Wakes an M, which finds work at once; answers the P that it got.
+  private P wokenWith() {
+    idle.wake();
+    M m = (M) still.parker.woken.poll();
+    assertTrue(idle.await(m));
+    idle.foundWork(m);
+    return m.p;
   }
 
   @Test

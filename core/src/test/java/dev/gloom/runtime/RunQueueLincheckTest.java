@@ -57,8 +57,8 @@ class RunQueueLincheckTest {
 
   private static ModelCheckingOptions modelChecking() {
     return new ModelCheckingOptions()
-        .invocationsPerIteration(Seed.times(300))
-        .iterations(5) // of random scenarios
+        .invocationsPerIteration(Seed.times(200))
+        .iterations(3) // of random scenarios
         .threads(3)
         .actorsBefore(3)
         .actorsPerThread(3)
@@ -67,8 +67,8 @@ class RunQueueLincheckTest {
 
   private static StressOptions stress() {
     return new StressOptions()
-        .invocationsPerIteration(Seed.times(1_000))
-        .iterations(5)
+        .invocationsPerIteration(Seed.times(500))
+        .iterations(3)
         .threads(3)
         .actorsBefore(3)
         .actorsPerThread(3)

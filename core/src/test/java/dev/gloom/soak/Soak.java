@@ -123,7 +123,8 @@ public final class Soak {
       if (begun.incrementAndGet() != 1) {
         broken = "goroutine " + id + " began twice";
       }
-      var random = new SplittableRandom(seed ^ (id * 0x9E3779B97F4A7C15L));
+      // Not the generator's own increment: neighbours would get the same numbers, one step apart.
+      var random = new SplittableRandom(seed + id * 0xBF58476D1CE4E5B9L);
       try {
         int n = random.nextInt(STEPS);
         for (int i = 0; i < n; i++) {
