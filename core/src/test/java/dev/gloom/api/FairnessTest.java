@@ -49,6 +49,33 @@ class FairnessTest {
     }
   }
 
+  /// Spec item 64, seen from outside: a local queue that never runs empty, each turn a new slice.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  void aLocalQueueThatNeverRunsEmptyDoesNotStarveTheGlobalQueue(int procs) throws Exception {
+    try (var lab = Lab.procs(procs)) {
+      var stop = new AtomicBoolean();
+      for (int i = 0; i < 2 * procs; i++) {
+        lab.go(() -> refill(lab, stop));
+      }
+      soon(
+          () -> {
+            var ran = new CountDownLatch(1);
+            lab.go(ran::countDown);
+            return ran;
+          });
+      stop.set(true);
+    }
+  }
+
+  /// The second one pushes the first out of run-next into the local queue.
+  private static void refill(Lab lab, AtomicBoolean stop) {
+    if (!stop.get()) {
+      lab.go(() -> refill(lab, stop));
+      lab.go(() -> {});
+    }
+  }
+
   /// Go's issue 52934: a chain of goroutines, each of which starts the next and ends, passes the
   /// processor on through run-next; one that waits in the local queue behind it must run.
   @Test
