@@ -92,6 +92,10 @@ public final class G implements Executor, Runnable {
   /// Where it was started, if known.
   public final @Nullable StackTraceElement site;
 
+  /// Why it waits, if it waits through gloom. Written by the goroutine itself, before it parks and
+  /// null again after; others read it a little late.
+  public @Nullable WaitReason waitReason;
+
   private @Nullable Callable<?> body;
 
   /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
