@@ -4,8 +4,6 @@ import dev.gloom.runtime.Sched;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 
 /// Goroutines. Meant to be imported statically:
 ///
@@ -25,8 +23,6 @@ import org.jspecify.annotations.Nullable;
 /// its first use with `gloom.maxprocs`, else GOMAXPROCS, else as many processors as the machine
 /// has.
 public final class Gloom {
-  private static final AtomicReference<@Nullable Scheduler> DEFAULT = new AtomicReference<>();
-
   private Gloom() {}
 
   /// Runs `body` as a goroutine and waits for it, from a goroutine or any other thread. Returns
@@ -91,19 +87,6 @@ public final class Gloom {
 
   private static Scheduler scheduler() {
     Sched current = Sched.current();
-    return current == null ? byDefault() : new Scheduler(current);
-  }
-
-  /// Made at the first use, not in a static initialiser: a wrong setting is then reported to every
-  /// caller as what it is, not as a NoClassDefFoundError. Two that race make two; one is dropped
-  /// before it has a thread.
-  private static Scheduler byDefault() {
-    Scheduler existing = DEFAULT.get();
-    if (existing != null) {
-      return existing;
-    }
-    Scheduler made = Scheduler.builder().build();
-    Scheduler winner = DEFAULT.compareAndExchange(null, made);
-    return winner == null ? made : winner;
+    return new Scheduler(current == null ? Sched.byDefault() : current);
   }
 }

@@ -116,6 +116,7 @@ public final class Scheduler implements AutoCloseable {
         c.overflows(),
         c.wakeups(),
         0,
+        c.alarms(),
         c.rescues());
   }
 

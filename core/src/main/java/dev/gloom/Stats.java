@@ -19,6 +19,7 @@ package dev.gloom;
 /// @param wakeups times that a thread was woken or started to look for work
 /// @param handoffs times that a blocked thread's processor was given to another; none yet, since
 ///   nothing gives its processor up in this version
+/// @param alarms sleeps and time-outs that came to their end
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,
@@ -36,4 +37,5 @@ public record Stats(
     long overflows,
     long wakeups,
     long handoffs,
+    long alarms,
     long rescues) {}

@@ -41,7 +41,26 @@ import org.jspecify.annotations.Nullable;
 /// submits them again, since for a moment they are in neither. A P that keeps its run-next ({@link
 /// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that.
 ///
-/// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`
+/// **The watcher.** While a P is idle and an alarm is pending, one idle M, the watcher, sleeps only
+/// until the first alarm, `watchUntil`; then it takes an idle P and rings it, whichever P's it is.
+/// While no P is idle there is no need for one: the Ps look themselves. Whoever arms an alarm that
+/// is the earliest of its P, and every M that goes idle, sees to it:
+///
+/// ```
+/// arms an alarm                      M that goes idle              watcher
+/// A1 into the heap; full fence       I1 idleCount++; full fence    W1 watchUntil = earliest; fence
+/// A2 idleCount == 0? done            I5 earliest of all heaps      W2 earliest of all heaps
+/// A3 watchUntil early enough? done   I6 watchUntil too late?       W3 not watchUntil? to W1
+/// A4 wake the watcher, or any M         be the watcher: to W2      W4 sleep until then
+/// ```
+///
+/// If A2 misses I1, then I5 sees A1. If A3 sees a time that W1 is about to replace by a later one,
+/// A1 came before W1, and W2 sees it. A searcher counts as one that will go idle: A4 wakes nobody
+/// then, and the searcher does I5 if it finds nothing, and else looks whether a watcher is missing
+/// ({@link #foundWork}). {@link #wake} takes the watcher only if that leaves no P idle.
+///
+/// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`,
+/// `wakeNetPoller`, `pollUntil`
 @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only, read without
 final class Idle {
   private final Sched sched;
@@ -52,6 +71,17 @@ final class Idle {
   private @Nullable M idleMs;
   private int idleMCount;
   private long wakeups;
+
+  /// Ps that are still to be taken out of use: the first ones whose M comes by. Written under the
+  /// lock.
+  private volatile int surplus;
+
+  /// The M that sleeps only until the first alarm; written under the lock. It is not in the idle
+  /// list.
+  private volatile @Nullable M watcher;
+
+  /// Until when; written under the lock.
+  private volatile long watchUntil = Alarm.NEVER;
 
   /// Ps in the idle list; written under the lock.
   private volatile int idleCount;
@@ -96,6 +126,10 @@ final class Idle {
           m.idleNext = null;
           m.inIdleList = false;
           idleMCount--;
+        } else if (idleCount == 0) {
+          m = watcher;
+          watcher = null;
+          watchUntil = Alarm.NEVER;
         }
         wakeups++;
       }
@@ -136,11 +170,11 @@ final class Idle {
   }
 
   /// A searcher has found work, so it searches no longer. What was published meanwhile relied on
-  /// it: if there is more, another one searches on.
+  /// it: if there is more, or alarms that nobody watches, another one searches on.
   void foundWork(M m) {
     DECIDING.getAndAdd(this, 1);
     stopSearching(m);
-    if (sched.hasQueuedWork()) {
+    if (sched.hasQueuedWork() || watchUntil > sched.earliestAlarm()) {
       wake();
     }
     DECIDING.getAndAdd(this, -1);
@@ -152,26 +186,37 @@ final class Idle {
     assert p.isEmpty() : p;
     p.queue.forgetTaken();
     p.yielded.forgetTaken();
+    p.newEarliest = false; // see watch
     m.p = null;
     DECIDING.getAndAdd(this, 1);
+    boolean retired = false;
     lock.acquire();
-    if (!p.retired) {
+    if (surplus > 0) {
+      surplus = surplus - 1;
+      p.retired = true;
+      retired = true;
+    } else {
       p.link = idlePs;
       idlePs = p;
       idleCount = idleCount + 1;
     }
     push(m);
     lock.held = 0;
+    if (retired) {
+      sched.resize.moveAlarms(p);
+    }
     if (m.spinning) {
       stopSearching(m);
     }
     if (sched.hasQueuedWork()) {
       takeBack(m);
+    } else {
+      watch(m);
     }
     DECIDING.getAndAdd(this, -1);
   }
 
-  /// An M whose P was taken out of use joins the idle list; what the P had is in the global queue.
+  /// An M whose P went joins the idle list; what the P had is in the global queue.
   void join(M m) {
     lock.acquire();
     push(m);
@@ -191,41 +236,114 @@ final class Idle {
     P p = null;
     lock.acquire();
     if (m.inIdleList && idlePs != null) {
-      p = idlePs;
-      idlePs = p.link;
-      p.link = null;
-      idleCount = idleCount - 1;
-      starts = starts + 1;
-      if (m.idlePrevious == null) {
-        idleMs = m.idleNext;
-      } else {
-        m.idlePrevious.idleNext = m.idleNext;
-      }
-      if (m.idleNext != null) {
-        m.idleNext.idlePrevious = m.idlePrevious;
-      }
-      m.idleNext = null;
-      m.idlePrevious = null;
-      m.inIdleList = false;
-      idleMCount--;
+      p = takeIdleP();
+      unlink(m);
     }
     lock.held = 0;
     if (p != null) {
-      m.p = p;
-      m.spinning = true;
-      SEARCHING.getAndAdd(this, 1);
-      sched.sysmon.somethingStarts();
+      search(m, p);
     }
   }
 
-  /// Sleeps until somebody gives this M a P; false if it is to end instead.
+  private void search(M m, P p) {
+    m.p = p;
+    m.spinning = true;
+    SEARCHING.getAndAdd(this, 1);
+    sched.sysmon.somethingStarts();
+  }
+
+  /// An alarm was armed that is the earliest of its heap: A2 to A4.
+  void armed(long when) {
+    if (idleCount != 0 && watchUntil > when) {
+      M w = watcher;
+      if (w == null) {
+        wake();
+      } else {
+        sched.parker.unpark(w);
+      }
+    }
+  }
+
+  /// An idle M becomes the watcher if there is none, or one that sleeps for too long: I5 and I6.
+  /// This one is awake already, so the other need not be woken.
+  private void watch(M m) {
+    long earliest = sched.earliestAlarm();
+    if (watchUntil <= earliest) {
+      return;
+    }
+    lock.acquire();
+    if (m.inIdleList && watchUntil > earliest) {
+      unlink(m);
+      if (watcher != null) {
+        push(watcher);
+      }
+      watcher = m;
+      watchUntil = earliest;
+    }
+    lock.held = 0;
+  }
+
+  /// One turn of the watcher: W2 to W4, or W1 and another turn.
+  private void keepWatch(M m) {
+    long earliest = sched.earliestAlarm();
+    if (earliest == watchUntil) {
+      long nanos = earliest - sched.clock.nanoTime();
+      if (nanos > 0) {
+        sched.parker.parkNanos(nanos);
+      } else {
+        endWatch(m);
+      }
+      return;
+    }
+    boolean over = earliest == Alarm.NEVER;
+    lock.acquire();
+    if (watcher == m) {
+      watchUntil = earliest;
+      if (over) {
+        watcher = null;
+        push(m);
+      }
+    }
+    lock.held = 0;
+    if (over) {
+      watch(m); // W2, for one that is no longer the watcher
+    }
+  }
+
+  /// An alarm is due. If no P is idle any more, the Ps see to it.
+  private void endWatch(M m) {
+    P p = null;
+    lock.acquire();
+    if (watcher == m) {
+      watcher = null;
+      watchUntil = Alarm.NEVER;
+      if (idlePs == null) {
+        push(m);
+      } else {
+        p = takeIdleP();
+      }
+    }
+    lock.held = 0;
+    if (p != null) {
+      search(m, p);
+    }
+  }
+
+  /// Sleeps until this M has a P again; false if it is to end instead.
   boolean await(M m) {
     P p;
     while ((p = m.given) == null) {
       if (m.ending) {
         return false;
       }
-      sched.parker.park();
+      if (watcher == m) {
+        keepWatch(m);
+        if (m.p != null) {
+          return true;
+        }
+      } else {
+        sched.parker.park();
+      }
       // A goroutine's interrupt never stays on its carrier, but an outsider can interrupt an M; a
       // pending interrupt would turn this loop into a spin.
       Thread.interrupted();
@@ -247,32 +365,51 @@ final class Idle {
     }
   }
 
-  /// Takes a P out of use: at once if it is idle, else its M lets go of it when it next comes by.
-  /// True if it was idle.
-  boolean retire(P p) {
-    boolean wasIdle = false;
+  /// Takes `n` Ps out of use: idle ones at once, answered as a chain; for the rest, whoever comes
+  /// by first.
+  @Nullable P retire(int n) {
+    P chain = null;
+    int left = n;
     lock.acquire();
-    p.retired = true;
-    P before = null;
-    for (P q = idlePs; q != null; q = q.link) {
-      if (q == p) {
-        if (before == null) {
-          idlePs = q.link;
-        } else {
-          before.link = q.link;
-        }
-        q.link = null;
-        idleCount = idleCount - 1;
-        wasIdle = true;
-        break;
-      }
-      before = q;
+    while (left > 0 && idlePs != null) {
+      P p = idlePs;
+      idlePs = p.link;
+      idleCount = idleCount - 1;
+      p.retired = true;
+      p.link = chain;
+      chain = p;
+      left--;
+    }
+    surplus = surplus + left;
+    lock.held = 0;
+    return chain;
+  }
+
+  /// Takes back up to `n` of the demand for Ps to go; answers how many.
+  int keep(int n) {
+    lock.acquire();
+    int kept = n < surplus ? n : surplus;
+    surplus = surplus - kept;
+    lock.held = 0;
+    return kept;
+  }
+
+  /// Whether this P, whose M asks, goes.
+  boolean retires(P p) {
+    boolean goes = false;
+    lock.acquire();
+    if (surplus > 0) {
+      surplus = surplus - 1;
+      p.retired = true;
+      goes = true;
     }
     lock.held = 0;
-    if (!wasIdle) {
-      p.ask(P.RETIRE);
-    }
-    return wasIdle;
+    return goes;
+  }
+
+  /// How many Ps have still to go.
+  int surplus() {
+    return surplus;
   }
 
   /// Lets all sleeping Ms end; new work would make new ones. Answers how many.
@@ -286,9 +423,19 @@ final class Idle {
       m.inIdleList = false;
       m.ending = true;
     }
+    M w = watcher;
+    if (w != null) {
+      watcher = null;
+      watchUntil = Alarm.NEVER;
+      w.ending = true;
+      n++;
+    }
     lock.held = 0;
     for (M m = first; m != null; m = m.idleNext) {
       sched.parker.unpark(m);
+    }
+    if (w != null) {
+      sched.parker.unpark(w);
     }
     return n;
   }
@@ -308,9 +455,14 @@ final class Idle {
 
   int idleMs() {
     lock.acquire();
-    int n = idleMCount;
+    int n = watcher == null ? idleMCount : idleMCount + 1;
     lock.held = 0;
     return n;
+  }
+
+  /// Until when the watcher sleeps; NEVER if there is none. For sysmon.
+  long watchUntil() {
+    return watchUntil;
   }
 
   long starts() {
@@ -324,8 +476,34 @@ final class Idle {
     return n;
   }
 
-  /// A call inside the lock, against SpinLock's rule: its callers are Ms near the bottom of their
-  /// own stack, never a goroutine.
+  // Calls inside the lock, against SpinLock's rule: their callers are Ms near the bottom of their
+  // own stack, never a goroutine.
+
+  private P takeIdleP() {
+    P p = idlePs;
+    assert p != null : "no idle P";
+    idlePs = p.link;
+    p.link = null;
+    idleCount = idleCount - 1;
+    starts = starts + 1;
+    return p;
+  }
+
+  private void unlink(M m) {
+    if (m.idlePrevious == null) {
+      idleMs = m.idleNext;
+    } else {
+      m.idlePrevious.idleNext = m.idleNext;
+    }
+    if (m.idleNext != null) {
+      m.idleNext.idlePrevious = m.idlePrevious;
+    }
+    m.idleNext = null;
+    m.idlePrevious = null;
+    m.inIdleList = false;
+    idleMCount--;
+  }
+
   private void push(M m) {
     m.idlePrevious = null;
     m.idleNext = idleMs;

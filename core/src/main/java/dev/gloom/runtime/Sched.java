@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 /// Go: `schedt`, `schedinit`, `procresize`
 public final class Sched {
   private static final AtomicInteger NAMES = new AtomicInteger();
+  private static final AtomicReference<@Nullable Sched> DEFAULT = new AtomicReference<>();
 
   final String name;
   final long seed;
@@ -35,6 +36,7 @@ public final class Sched {
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
+  final Resize resize = new Resize(this);
   final Container container;
 
   /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
@@ -45,9 +47,6 @@ public final class Sched {
   private final AtomicLong ids = new AtomicLong(1);
   private final AtomicInteger mCount = new AtomicInteger();
   private final AtomicInteger mIds = new AtomicInteger();
-
-  /// Serialises changes of maxProcs. Never taken on the ready path.
-  private final ReentrantLock resizing = new ReentrantLock();
 
   /// All Ps that may hold work, and the order in which to steal from them. Replaced as a whole.
   static final class Procs {
@@ -62,6 +61,20 @@ public final class Sched {
     }
   }
 
+  /// The scheduler that is meant where none is named. Made at the first use, not in a static
+  /// initialiser: a wrong setting is then reported to every caller as what it is, not as a
+  /// NoClassDefFoundError. Two that race make two; one is dropped before it has a thread.
+  public static Sched byDefault() {
+    Sched existing = DEFAULT.get();
+    if (existing != null) {
+      return existing;
+    }
+    Knobs knobs = Knobs.ofProcess();
+    Sched made = new Sched(knobs.maxProcs(), knobs);
+    Sched winner = DEFAULT.compareAndExchange(null, made);
+    return winner == null ? made : winner;
+  }
+
   /// A scheduler on real time and real threads.
   public Sched(int maxProcs, Knobs knobs) {
     this(maxProcs, knobs, System.nanoTime(), Clock.SYSTEM, Parker.SYSTEM);
@@ -71,6 +84,7 @@ public final class Sched {
   Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker) {
     Vthread.require();
     Starter.init();
+    ParkTimers.install();
     int number = NAMES.getAndIncrement();
     this.name = number == 0 ? "gloom" : "gloom" + number;
     this.seed = seed;
@@ -79,7 +93,7 @@ public final class Sched {
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
     this.container = new Container(name, this::threads);
-    P[] all = newProcs(new P[0], Knobs.checkMaxProcs(maxProcs));
+    P[] all = resize.newProcs(new P[0], Knobs.checkMaxProcs(maxProcs));
     this.procs = new Procs(all, all.length);
     idle.add(all, 0);
   }
@@ -143,6 +157,7 @@ public final class Sched {
     if (p != null
         && !p.yielded.hasSome()
         && p.request == 0
+        && !p.wantsToLookAtTimers()
         && p.queue.isEmpty()
         && m.sched.global.isEmpty()) {
       return;
@@ -224,6 +239,52 @@ public final class Sched {
     return false;
   }
 
+  // Alarms.
+
+  /// Puts an alarm that is prepared into the heap of the calling M's P, or else of any.
+  void arm(@Nullable M m, Alarm alarm) {
+    P p = m == null ? null : m.p;
+    if (p != null && p.sched == this) {
+      TimerHeap.Added added = p.timers.add(alarm);
+      assert added != TimerHeap.Added.CLOSED : "a P in use with a closed heap";
+      if (added == TimerHeap.Added.EARLIEST) {
+        idle.armed(alarm.when);
+      }
+      return;
+    }
+    if (addToAny(alarm) == TimerHeap.Added.EARLIEST) {
+      idle.armed(alarm.when);
+    }
+  }
+
+  TimerHeap.Added addToAny(Alarm alarm) {
+    for (int i = (int) alarm.when & Integer.MAX_VALUE; ; i++) {
+      P[] all = procs.all;
+      TimerHeap.Added added = all[i % all.length].timers.add(alarm);
+      if (added != TimerHeap.Added.CLOSED) {
+        return added;
+      }
+    }
+  }
+
+  /// When the first of all alarms is due; NEVER if there is none.
+  long earliestAlarm() {
+    long earliest = Alarm.NEVER;
+    for (P p : procs.all) {
+      earliest = Math.min(earliest, p.timers.earliest());
+    }
+    return earliest;
+  }
+
+  private boolean hasAlarms() {
+    for (P p : procs.all) {
+      if (p.timers.sweep() != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// Queues what execute could not queue for lack of stack. For sysmon.
   void recoverStranded() {
     stranded = false; // before the look: what comes later sets it again
@@ -246,64 +307,13 @@ public final class Sched {
     return procs.max;
   }
 
-  /// Changes that number and answers the old one; less than 1 only reads. A P that is no longer
-  /// wanted goes when the goroutine on it next suspends. Go: `GOMAXPROCS`
+  /// Changes that number and answers the old one; less than 1 only reads. Go: `GOMAXPROCS`
   public int maxProcs(int n) {
-    if (n < 1) {
-      return maxProcs();
-    }
-    Knobs.checkMaxProcs(n);
-    resizing.lock();
-    try {
-      Procs before = procs;
-      if (n != before.max) {
-        resize(before, n);
-      }
-      return before.max;
-    } finally {
-      resizing.unlock();
-    }
+    return n < 1 ? maxProcs() : resize.to(Knobs.checkMaxProcs(n));
   }
 
-  private void resize(Procs before, int n) {
-    // Ps that were retired earlier and have been emptied since are dropped here.
-    P[] keep = Arrays.stream(before.all).filter(p -> !p.retired || !p.isEmpty()).toArray(P[]::new);
-    int usable = (int) Arrays.stream(keep).filter(p -> !p.retired).count();
-    if (n > usable) {
-      P[] grown = newProcs(keep, n - usable);
-      procs = new Procs(grown, n);
-      idle.add(grown, keep.length);
-    } else {
-      procs = new Procs(keep, n);
-      for (int i = keep.length - 1; usable > n; i--) {
-        if (!keep[i].retired) {
-          idle.retire(keep[i]);
-          usable--;
-        }
-      }
-    }
-    // Whoever put something into a ring while there was one P told nobody, so without a condition.
-    idle.wake();
-  }
-
-  private P[] newProcs(P[] existing, int more) {
-    P[] all = Arrays.copyOf(existing, existing.length + more);
-    for (int i = existing.length; i < all.length; i++) {
-      all[i] = new P(this, freeId(all, i));
-    }
-    return all;
-  }
-
-  /// The least id that none of the first `n` has.
-  private static int freeId(P[] all, int n) {
-    int id = 0;
-    for (int i = 0; i < n; i++) {
-      if (all[i].id == id) {
-        id++;
-        i = -1;
-      }
-    }
-    return id;
+  void procs(Procs changed) {
+    procs = changed;
   }
 
   /// Starts a thread for `p`. For the Starter, whose thread it comes from.
@@ -346,7 +356,11 @@ public final class Sched {
 
   /// Ends the threads of a closed scheduler if its last goroutine has ended. For sysmon.
   boolean endThreadsIfDone() {
-    if (!closed || registry.size() != 0 || hasQueuedWork() || idle.idleProcs() != maxProcs()) {
+    if (!closed
+        || registry.size() != 0
+        || hasQueuedWork()
+        || idle.idleProcs() != maxProcs()
+        || hasAlarms()) {
       return false;
     }
     mCount.addAndGet(-idle.endIdleMs());
@@ -366,18 +380,11 @@ public final class Sched {
 
   /// What has been counted so far.
   public Counters counters() {
-    long dispatches = 0;
-    long moved = 0;
-    long steals = 0;
-    long stolen = 0;
-    long overflows = 0;
+    var total = new Totals();
+    total.add(resize.gone());
     Procs now = procs;
     for (P p : now.all) {
-      dispatches += p.dispatches();
-      moved += p.moved;
-      steals += p.steals;
-      stolen += p.stolen;
-      overflows += p.overflows;
+      total.add(p);
     }
     int live = registry.size();
     return new Counters(
@@ -389,12 +396,13 @@ public final class Sched {
         live,
         live + registry.ended(),
         global.size(),
-        dispatches,
-        dispatches - moved,
-        steals,
-        stolen,
-        overflows,
+        total.dispatches,
+        total.dispatches - total.moved,
+        total.steals,
+        total.stolen,
+        total.overflows,
         idle.wakeups(),
+        total.rang,
         sysmon.rescues());
   }
 
@@ -414,6 +422,7 @@ public final class Sched {
       long stolen,
       long overflows,
       long wakeups,
+      long alarms,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /// The watcher: a thread without a P that looks after what no M can see from inside.
 ///
 /// Each round it asks a P that has spent a whole slice on one goroutine, or on one run-next chain,
-/// to let the others go first, gives away a run-next that its P keeps but does not run, finishes
-/// what a caller without stack left undone, and ends the threads of a closed scheduler. It is also
-/// the safety net: goroutines that wait while a P is idle and no M searches for 10 ms would be a
-/// bug of ours; it wakes an M, counts a *rescue* and says so once.
+/// to let the others go first, tells a busy P whose alarm is due, gives away a run-next that its P
+/// keeps but does not run, finishes what a caller without stack left undone, and ends the threads
+/// of a closed scheduler. It is also the safety net: goroutines that wait while a P is idle and no
+/// M searches for 10 ms would be a bug of ours; it wakes an M, counts a *rescue* and says so once.
 ///
 /// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps
 /// are idle: the next P that leaves the idle list wakes it.
@@ -162,21 +162,25 @@ final class Sysmon {
   private boolean watchProcs(long now) {
     boolean acted = false;
     for (P p : sched.procs().all) {
-      acted |= preempt(p, now);
+      boolean due = p.timers.earliest() <= now;
+      if (due && sched.idle.watchUntil() > now) {
+        p.ask(P.TIMERS);
+      }
+      acted |= preempt(p, now, due);
       acted |= watchKeptNext(p);
     }
     return acted;
   }
 
   /// Asks a P that has not begun a slice for the length of one, if anybody waits for it.
-  private boolean preempt(P p, long now) {
+  private boolean preempt(P p, long now, boolean due) {
     int tick = p.tick;
     if (tick != p.seenTick) {
       p.seenTick = tick;
       p.seenSinceNanos = now;
       return false;
     }
-    if (now - p.seenSinceNanos < SLICE_NANOS || (p.isEmpty() && sched.global.isEmpty())) {
+    if (now - p.seenSinceNanos < SLICE_NANOS || (p.isEmpty() && sched.global.isEmpty() && !due)) {
       return false;
     }
     p.ask(P.PREEMPT);
@@ -206,7 +210,9 @@ final class Sysmon {
   private boolean rescue(long now) {
     long starts = sched.idle.starts();
     boolean lost =
-        sched.hasQueuedWork() && sched.idle.idleProcs() > 0 && !sched.idle.somebodyLooks();
+        (sched.hasQueuedWork() || alarmMissed(now))
+            && sched.idle.idleProcs() > 0
+            && !sched.idle.somebodyLooks();
     if (!lost || !strandedWork || starts != strandedWorkStarts) {
       strandedWork = lost;
       strandedWorkSinceNanos = now;
@@ -226,6 +232,13 @@ final class Sysmon {
     rescues = rescues + 1;
     sched.idle.wake();
     return true;
+  }
+
+  /// Whether an alarm is due that the watcher does not know of. One that it knows of is not lost,
+  /// however late the kernel wakes the watcher.
+  private boolean alarmMissed(long now) {
+    long earliest = sched.earliestAlarm();
+    return earliest <= now && sched.idle.watchUntil() > earliest;
   }
 
   private void backOff(boolean acted) {

@@ -25,9 +25,10 @@ final class Still {
   Still(int maxProcs, long seed) {
     this.seed = seed;
     sched = new Sched(maxProcs, new Knobs(maxProcs, false, true), seed, clock, parker);
+    sched.idle.retire(maxProcs); // the one way to take Ps out of the idle list …
     for (P p : sched.procs().all) {
-      sched.idle.retire(p); // the one way to take a certain P out of the idle list …
-      p.retired = false; // … but it stays in use
+      p.retired = false; // … but they stay in use
+      p.link = null;
       FindWork.queued(sched, p); // the first tick looks at the global queue first …
       dispatched(p); // … the next 60 do not
     }

@@ -1,0 +1,152 @@
+package dev.gloom.runtime;
+
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// Changes the number of Ps while goroutines run. Go stops the world for it; here nobody stops who
+/// does not have to.
+///
+/// **More**: new Ps join the idle list, and a searcher is woken for them.
+///
+/// **Fewer**: idle Ps go at once. For the rest there is a demand, not a choice: the first Ms that
+/// come by, to look for work or because they have none, lose their P ({@link Idle#retires}, {@link
+/// Idle#release}), so a goroutine that computes for long holds nothing up as long as enough others
+/// do not. The M gives the P's goroutines to the front of the global queue and its alarms to
+/// another P. A P that is gone never comes back: an M or a thief that still knows it finds it
+/// empty, and its timer heap refuses what comes too late.
+///
+/// The change is over when the demand is met: then no more goroutines run than asked for. Whoever
+/// passes no scheduling point at all would keep the caller for ever, so it waits only so long; such
+/// a goroutine then loses its P when it does come by.
+///
+/// Go: `procresize`, `stopTheWorldGC`
+final class Resize {
+  /// Long enough for whoever computes between two scheduling points.
+  private static final long PATIENCE_NANOS = 1_000_000_000;
+
+  private static final long LOOK_NANOS = 100_000;
+
+  private final Sched sched;
+
+  /// One change at a time. Never taken on the ready path.
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /// What Ps that are gone have counted. Written under the lock, read a little late.
+  private final Totals gone = new Totals();
+
+  Resize(Sched sched) {
+    this.sched = sched;
+  }
+
+  /// Answers the number before.
+  int to(int n) {
+    Headroom.check(); // from here on nothing may stop half way
+    lock.lock();
+    try {
+      int before = sched.procs().max;
+      if (n > before) {
+        grow(n);
+      } else if (n < before) {
+        shrink(n);
+      }
+      return before;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void grow(int n) {
+    int before = sched.procs().max;
+    dropRetired(before);
+    P[] all = sched.procs().all;
+    int more = n - before;
+    more -= sched.idle.keep(more); // those that were to go, and have not yet, stay
+    P[] grown = newProcs(all, more);
+    sched.procs(new Sched.Procs(grown, n));
+    sched.idle.add(grown, all.length);
+    if (before == 1) {
+      for (P p : all) {
+        p.ask(P.TELL);
+      }
+    }
+    sched.idle.wake();
+  }
+
+  private void shrink(int n) {
+    Sched.Procs before = sched.procs();
+    sched.procs(new Sched.Procs(before.all, n));
+    P idleOnes = sched.idle.retire(before.max - n);
+    for (P p : before.all) {
+      p.ask(P.RETIRE | P.PREEMPT);
+    }
+    for (P p = idleOnes; p != null; p = p.link) {
+      moveAlarms(p);
+    }
+    awaitRetired();
+    dropRetired(n);
+  }
+
+  /// The caller may be a goroutine, which lets go of its own P by waiting.
+  private void awaitRetired() {
+    long until = sched.clock.nanoTime() + PATIENCE_NANOS;
+    boolean interrupted = false;
+    while (sched.idle.surplus() > 0 && until - sched.clock.nanoTime() > 0) {
+      LockSupport.parkNanos(this, LOOK_NANOS);
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void dropRetired(int n) {
+    P[] all = sched.procs().all;
+    for (P p : all) {
+      if (p.retired) {
+        gone.add(p);
+      }
+    }
+    P[] keep = Arrays.stream(all).filter(p -> !p.retired).toArray(P[]::new);
+    sched.procs(new Sched.Procs(keep, n));
+  }
+
+  /// Gives the alarms of a P that is out of use to others.
+  void moveAlarms(P p) {
+    long earliest = Alarm.NEVER;
+    for (Alarm a = p.timers.close(); a != null; ) {
+      Alarm next = a.link;
+      a.link = null;
+      sched.addToAny(a);
+      earliest = Math.min(earliest, a.when);
+      a = next;
+    }
+    if (earliest != Alarm.NEVER) {
+      sched.idle.armed(earliest);
+    }
+  }
+
+  Totals gone() {
+    return gone;
+  }
+
+  P[] newProcs(P[] existing, int more) {
+    P[] all = Arrays.copyOf(existing, existing.length + more);
+    for (int i = existing.length; i < all.length; i++) {
+      all[i] = new P(sched, freeId(all, i), new TimerHeap());
+    }
+    return all;
+  }
+
+  /// The least id that none of the first `n` has.
+  private static int freeId(P[] all, int n) {
+    int id = 0;
+    for (int i = 0; i < n; i++) {
+      if (all[i].id == id) {
+        id++;
+        i = -1;
+      }
+    }
+    return id;
+  }
+}
