@@ -163,6 +163,11 @@ final class P {
     return Integer.toUnsignedLong(tick) + inherited;
   }
 
+  /// How many goroutines wait here; a moment's view.
+  int queued() {
+    return queue.size() + yielded.size() + (queue.peekNext() == null ? 0 : 1);
+  }
+
   boolean isEmpty() {
     return yielded.isEmpty() && queue.isEmpty();
   }

@@ -383,8 +383,10 @@ public final class Sched {
     var total = new Totals();
     total.add(resize.gone());
     Procs now = procs;
+    long local = 0;
     for (P p : now.all) {
       total.add(p);
+      local += p.queued();
     }
     int live = registry.size();
     return new Counters(
@@ -396,6 +398,7 @@ public final class Sched {
         live,
         live + registry.ended(),
         global.size(),
+        local,
         total.dispatches,
         total.dispatches - total.moved,
         total.steals,
@@ -416,6 +419,7 @@ public final class Sched {
       int goroutines,
       long started,
       int globalQueue,
+      long localQueues,
       long dispatches,
       long sameM,
       long steals,
