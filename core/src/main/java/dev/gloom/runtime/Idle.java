@@ -52,6 +52,7 @@ final class Idle {
   private @Nullable M idleMs;
   private int idleMCount;
   private long wakeups;
+  private long handoffs;
 
   /// Ps in the idle list; written under the lock.
   private volatile int idleCount;
@@ -180,6 +181,80 @@ final class Idle {
       stopSearching(m);
     }
     wake();
+  }
+
+  /// Passes on `p`, whose M cannot use it now and keeps out of the idle list: to another M if there
+  /// is work, else to the idle list, as in {@link #release}. Its M has let go of it. Header of
+  /// {@link ThreadLock}. Go: `handoffp`
+  void handOff(P p) {
+    if ((p.request & P.RETIRE) != 0) {
+      p.drain();
+      wake();
+    } else if (p.isEmpty() && sched.global.isEmpty()) {
+      shelve(p);
+    } else {
+      pass(p);
+    }
+  }
+
+  /// I1 and I3 for an M that cannot take the P back.
+  private void shelve(P p) {
+    p.queue.forgetTaken();
+    p.yielded.forgetTaken();
+    DECIDING.getAndAdd(this, 1);
+    lock.acquire();
+    if (!p.retired) {
+      p.link = idlePs;
+      idlePs = p;
+      idleCount = idleCount + 1;
+    }
+    lock.held = 0;
+    if (sched.hasQueuedWork()) {
+      wake();
+    }
+    DECIDING.getAndAdd(this, -1);
+  }
+
+  /// To an M that sleeps, which does not count as a searcher: what it is to run is there. A new M
+  /// starts as one, so it is counted.
+  private void pass(P p) {
+    lock.acquire();
+    handoffs++;
+    M m = idleMs;
+    if (m != null) {
+      idleMs = m.idleNext;
+      if (idleMs != null) {
+        idleMs.idlePrevious = null;
+      }
+      m.idleNext = null;
+      m.inIdleList = false;
+      idleMCount--;
+    }
+    lock.held = 0;
+    if (m != null) {
+      hand(p, m);
+    } else {
+      SEARCHING.getAndAdd(this, 1);
+      Starter.start(p);
+    }
+  }
+
+  /// `m` gives its P to `owner`, which waits for just that, and joins the idle list. It does so
+  /// first: `owner` may soon pass the P on, and would have a new thread made if it found none.
+  void give(M m, P p, M owner) {
+    m.p = null;
+    lock.acquire();
+    handoffs++;
+    push(m);
+    lock.held = 0;
+    hand(p, owner);
+  }
+
+  private void hand(P p, M m) {
+    assert m.given == null : m;
+    m.givenSpinning = false;
+    m.given = p;
+    sched.parker.unpark(m);
   }
 
   private void stopSearching(M m) {
@@ -320,6 +395,13 @@ final class Idle {
   long wakeups() {
     lock.acquire();
     long n = wakeups;
+    lock.held = 0;
+    return n;
+  }
+
+  long handoffs() {
+    lock.acquire();
+    long n = handoffs;
     lock.held = 0;
     return n;
   }

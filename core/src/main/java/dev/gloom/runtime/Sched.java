@@ -353,6 +353,11 @@ public final class Sched {
     return hasNoThreads();
   }
 
+  /// A thread ends before all others do.
+  void threadEnds() {
+    mCount.decrementAndGet();
+  }
+
   boolean hasNoThreads() {
     return mCount.get() == 0;
   }
@@ -395,6 +400,7 @@ public final class Sched {
         stolen,
         overflows,
         idle.wakeups(),
+        idle.handoffs(),
         sysmon.rescues());
   }
 
@@ -414,6 +420,7 @@ public final class Sched {
       long stolen,
       long overflows,
       long wakeups,
+      long handoffs,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.
