@@ -39,7 +39,9 @@ import org.jspecify.annotations.Nullable;
 /// of its lock; into a ring by a fence of its own, for whom run-next pushed out as for one that
 /// yielded or a batch from the global queue. Whoever moves goroutines from one queue to another
 /// submits them again, since for a moment they are in neither. A P that keeps its run-next ({@link
-/// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that.
+/// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that. A P that
+/// goes straight from one M to another ({@link #handOff}, {@link #give}) was busy all the while;
+/// {@link ThreadLock} has the argument.
 ///
 /// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`
 @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only, read without
