@@ -359,6 +359,29 @@ class LockOsThreadTest {
     Gloom.gosched();
   }
 
+  @Test
+  void aLockedGoroutineThatOnlyStartsOthersIsPreempted() throws Exception {
+    try (var lab = Lab.procs(1)) {
+      lab.run(
+          () -> {
+            Gloom.lockOSThread();
+            Thread mine = Carrier.current();
+            var others = new AtomicInteger();
+            Goroutine other = Gloom.go(others::incrementAndGet);
+            // It never waits, and with one processor nobody else runs unless it is stopped.
+            long start = System.nanoTime();
+            while (others.get() == 0 && System.nanoTime() - start < 30_000_000_000L) {
+              Gloom.go(() -> {});
+              Lab.spin(10_000);
+            }
+            assertEquals(1, others.get());
+            assertSame(mine, Carrier.current());
+            other.join();
+            Gloom.unlockOSThread();
+          });
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 8})
   void maxProcsMayChangeMeanwhile(int procs) throws Exception {
