@@ -1,6 +1,7 @@
 package dev.gloom;
 
 import dev.gloom.runtime.Sched;
+import dev.gloom.runtime.ThreadLock;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
@@ -46,6 +47,23 @@ public final class Gloom {
   /// Does nothing if there are none.
   public static void gosched() {
     Sched.gosched();
+  }
+
+  /// Locks the calling goroutine to its OS thread: until it has called {@link #unlockOSThread} as
+  /// often as this, it runs on no other thread, and no other goroutine on this one. For native
+  /// libraries that keep state in the thread. Each wait then costs two switches of threads. A
+  /// goroutine that ends locked ends its thread; those that it starts are not locked. On a thread
+  /// that is no goroutine it does nothing.
+  ///
+  /// Throws {@link IllegalStateException} when the count overflows.
+  public static void lockOSThread() {
+    ThreadLock.lock();
+  }
+
+  /// Takes back one {@link #lockOSThread}. Does nothing if there is none, or on a thread that is no
+  /// goroutine.
+  public static void unlockOSThread() {
+    ThreadLock.unlock();
   }
 
   /// How many goroutines run at once.

@@ -115,7 +115,7 @@ public final class Scheduler implements AutoCloseable {
         c.stolen(),
         c.overflows(),
         c.wakeups(),
-        0,
+        c.handoffs(),
         c.alarms(),
         c.rescues());
   }

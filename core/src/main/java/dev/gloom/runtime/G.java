@@ -76,6 +76,10 @@ public final class G implements Executor, Runnable {
   /// that it runs: with G1 that store would cost a fence each time, this one only when a G moves.
   @Nullable M lastM;
 
+  /// The M that it is locked to, which then is its last one; null if it runs anywhere. Written by
+  /// the goroutine itself. See ThreadLock.
+  @Nullable M lockedM;
+
   private volatile int word;
 
   /// The next in a chain or in the global queue; belongs to whoever holds that.
@@ -269,6 +273,11 @@ public final class G implements Executor, Runnable {
   }
 
   // What everybody may ask.
+
+  /// Whether its thread has ended.
+  boolean ended() {
+    return Vthread.terminated(thread);
+  }
 
   /// Its virtual thread.
   public Thread thread() {

@@ -39,7 +39,9 @@ import org.jspecify.annotations.Nullable;
 /// of its lock; into a ring by a fence of its own, for whom run-next pushed out as for one that
 /// yielded or a batch from the global queue. Whoever moves goroutines from one queue to another
 /// submits them again, since for a moment they are in neither. A P that keeps its run-next ({@link
-/// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that.
+/// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that. A P that
+/// goes straight from one M to another ({@link #handOff}, {@link #give}) was busy all the while;
+/// {@link ThreadLock} has the argument.
 ///
 /// **The watcher.** While a P is idle and an alarm is pending, one idle M, the watcher, sleeps only
 /// until the first alarm, `watchUntil`; then it takes an idle P and rings it, whichever P's it is.
@@ -71,6 +73,7 @@ final class Idle {
   private @Nullable M idleMs;
   private int idleMCount;
   private long wakeups;
+  private long handoffs;
 
   /// Ps that are still to be taken out of use: the first ones whose M comes by. Written under the
   /// lock.
@@ -225,6 +228,96 @@ final class Idle {
       stopSearching(m);
     }
     wake();
+  }
+
+  /// Passes on `p`, whose M cannot use it now and keeps out of the idle list: to another M if there
+  /// is work, else to the idle list, as in {@link #release}. Its M has let go of it. Header of
+  /// {@link ThreadLock}. Go: `handoffp`
+  void handOff(P p) {
+    if ((p.request & P.RETIRE) != 0 && retires(p)) {
+      p.drain();
+      sched.resize.moveAlarms(p);
+      wake();
+    } else if (p.isEmpty() && sched.global.isEmpty()) {
+      shelve(p);
+    } else {
+      pass(p);
+    }
+  }
+
+  /// I1, I3 and I5 for an M that cannot take the P back, nor be the watcher.
+  private void shelve(P p) {
+    p.queue.forgetTaken();
+    p.yielded.forgetTaken();
+    p.newEarliest = false;
+    DECIDING.getAndAdd(this, 1);
+    boolean retired = false;
+    lock.acquire();
+    if (surplus > 0) {
+      surplus = surplus - 1;
+      p.retired = true;
+      retired = true;
+    } else {
+      p.link = idlePs;
+      idlePs = p;
+      idleCount = idleCount + 1;
+    }
+    lock.held = 0;
+    if (retired) {
+      sched.resize.moveAlarms(p);
+    }
+    if (sched.hasQueuedWork()) {
+      wake();
+    } else {
+      armed(sched.earliestAlarm());
+    }
+    DECIDING.getAndAdd(this, -1);
+  }
+
+  /// To an M that sleeps, which does not count as a searcher: what it is to run is there. A new M
+  /// starts as one, so it is counted.
+  private void pass(P p) {
+    lock.acquire();
+    handoffs++;
+    M m = idleMs;
+    if (m != null) {
+      idleMs = m.idleNext;
+      if (idleMs != null) {
+        idleMs.idlePrevious = null;
+      }
+      m.idleNext = null;
+      m.inIdleList = false;
+      idleMCount--;
+    } else if (idleCount == 0) {
+      m = watcher;
+      watcher = null;
+      watchUntil = Alarm.NEVER;
+    }
+    lock.held = 0;
+    if (m != null) {
+      hand(p, m);
+    } else {
+      SEARCHING.getAndAdd(this, 1);
+      Starter.start(p);
+    }
+  }
+
+  /// `m` gives its P to `owner`, which waits for just that, and joins the idle list. It does so
+  /// first: `owner` may soon pass the P on, and would have a new thread made if it found none.
+  void give(M m, P p, M owner) {
+    m.p = null;
+    lock.acquire();
+    handoffs++;
+    push(m);
+    lock.held = 0;
+    hand(p, owner);
+  }
+
+  private void hand(P p, M m) {
+    assert m.given == null : m;
+    m.givenSpinning = false;
+    m.given = p;
+    sched.parker.unpark(m);
   }
 
   private void stopSearching(M m) {
@@ -472,6 +565,13 @@ final class Idle {
   long wakeups() {
     lock.acquire();
     long n = wakeups;
+    lock.held = 0;
+    return n;
+  }
+
+  long handoffs() {
+    lock.acquire();
+    long n = handoffs;
     lock.held = 0;
     return n;
   }

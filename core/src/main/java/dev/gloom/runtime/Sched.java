@@ -367,6 +367,11 @@ public final class Sched {
     return hasNoThreads();
   }
 
+  /// A thread ends before all others do.
+  void threadEnds() {
+    mCount.decrementAndGet();
+  }
+
   boolean hasNoThreads() {
     return mCount.get() == 0;
   }
@@ -405,6 +410,7 @@ public final class Sched {
         total.stolen,
         total.overflows,
         idle.wakeups(),
+        idle.handoffs(),
         total.rang,
         sysmon.rescues());
   }
@@ -426,6 +432,7 @@ public final class Sched {
       long stolen,
       long overflows,
       long wakeups,
+      long handoffs,
       long alarms,
       long rescues) {}
 

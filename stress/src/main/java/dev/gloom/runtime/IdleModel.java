@@ -94,6 +94,14 @@ class IdleModel {
     }
   }
 
+  /// Idle.handOff of a P without work: I1 and I3 of an M that cannot take it back.
+  final void handOff() {
+    giveUpP();
+    if (hasQueuedWork()) {
+      wake();
+    }
+  }
+
   /// Idle.foundWork.
   final void foundWork() {
     stopSearching();
