@@ -30,6 +30,7 @@ import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.ExceptionCatch;
 import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.classfile.instruction.InvokeDynamicInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
@@ -53,6 +54,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,6 +66,10 @@ class ArchitectureTest {
   private static final Path MAIN = placeOf(Gloom.class);
   private static final JavaClasses CLASSES = new ClassFileImporter().importPath(MAIN);
   private static final JavaClasses OFFENDER = new ClassFileImporter().importClasses(Offender.class);
+
+  /// The lock itself; and select, which holds several, in a chain that loops without calls let go.
+  private static final String HOLDS_ACROSS_METHODS =
+      "dev\\.gloom\\.runtime\\.(SpinLock|Selector)\\..*";
 
   private static final String RUNTIME = "dev.gloom.runtime..";
   private static final String JDK = "dev.gloom.jdk..";
@@ -196,14 +202,19 @@ class ArchitectureTest {
     return where(type, i -> i instanceof MonitorInstruction m && m.opcode() == Opcode.MONITORENTER);
   }
 
-  // With a goroutine mounted, LockSupport would park the goroutine and eat its permit.
+  // With a goroutine mounted, LockSupport would park the goroutine and eat its permit. A Waiter
+  // means
+  // just that: it is how a goroutine waits that wants to.
   @Test
   void onlyTheSeamsParkAThread() {
     holdsAndCanFail(
         noClasses()
             .that()
             .resideInAnyPackage(RUNTIME, JDK)
-            .and(DescribedPredicate.not(belongToAnyOf(Parker.class, JdkMount.class, starter())))
+            .and(
+                DescribedPredicate.not(
+                    belongToAnyOf(
+                        Parker.class, JdkMount.class, hidden("Starter"), hidden("Waiter"))))
             .should()
             .callMethodWhere(parks()));
   }
@@ -218,23 +229,26 @@ class ArchitectureTest {
         });
   }
 
-  private static Class<?> starter() {
+  private static Class<?> hidden(String name) {
     try {
-      return Class.forName("dev.gloom.runtime.Starter", false, Gloom.class.getClassLoader());
+      return Class.forName("dev.gloom.runtime." + name, false, Gloom.class.getClassLoader());
     } catch (ClassNotFoundException e) {
       throw new AssertionError(e);
     }
   }
 
   // SpinLock's rule: with no call inside there is nothing that can throw, and the lock is always
-  // released.
+  // released. A call is allowed only in a try whose handler releases it.
   @Test
-  void noCallWhileASpinLockIsHeld() throws Exception {
+  void noCallWhileASpinLockIsHeldExceptWhereAHandlerReleasesIt() throws Exception {
     assertEquals(List.of(), inScheduler(ArchitectureTest::callsInsideSpinLock));
     assertEquals(
         List.of(
             "dev.gloom.runtime.Offender.insideSpinLock: INVOKESTATIC System.nanoTime",
-            "dev.gloom.runtime.Offender.insideSpinLock: LRETURN"),
+            "dev.gloom.runtime.Offender.insideSpinLock: LRETURN",
+            "dev.gloom.runtime.Offender.insideTryOfTheWrongSort: INVOKESTATIC System.nanoTime",
+            "dev.gloom.runtime.Offender.insideTryOfTheWrongSort: INVOKEVIRTUAL SpinLock.release",
+            "dev.gloom.runtime.Offender.insideTryOfTheWrongSort: LRETURN"),
         callsInsideSpinLock(parse(Offender.class)),
         "cannot fail");
   }
@@ -320,7 +334,7 @@ class ArchitectureTest {
     var found = new ArrayList<String>();
     for (MethodModel method : type.methods()) {
       CodeModel code = method.code().orElse(null);
-      if (code == null || name(type, method).startsWith("dev.gloom.runtime.SpinLock.")) {
+      if (code == null || name(type, method).matches(HOLDS_ACROSS_METHODS)) {
         continue;
       }
       List<CodeElement> elements = code.elementList();
@@ -343,7 +357,10 @@ class ArchitectureTest {
           continue;
         }
         CodeElement e = elements.get(i);
-        if (isForbidden(e)) {
+        if (isOfSpinLock(e, "release") && isGuarded(code, places, i)) {
+          continue;
+        }
+        if (isForbidden(e) && !(e instanceof InvokeInstruction && isGuarded(code, places, i))) {
           found.add(name(type, method) + ": " + text((Instruction) e));
         }
         switch (e) {
@@ -368,6 +385,25 @@ class ArchitectureTest {
       }
     }
     return found;
+  }
+
+  /// Whether what the instruction at `i` throws leads to `held = 0`, with nothing before it that
+  /// could throw again.
+  private static boolean isGuarded(CodeModel code, Map<Label, Integer> places, int i) {
+    List<CodeElement> elements = code.elementList();
+    for (ExceptionCatch handler : code.exceptionHandlers()) {
+      boolean any =
+          handler.catchType().isEmpty()
+              || handler.catchType().get().asInternalName().equals("java/lang/Throwable");
+      if (any && places.get(handler.tryStart()) <= i && i < places.get(handler.tryEnd())) {
+        int at = places.get(handler.handler());
+        while (!isOfSpinLock(elements.get(at), "held") && !isForbidden(elements.get(at))) {
+          at++;
+        }
+        return isOfSpinLock(elements.get(at), "held");
+      }
+    }
+    return false;
   }
 
   private static boolean isOfSpinLock(CodeElement e, String member) {
