@@ -139,6 +139,10 @@ public final class Channel {
   public boolean close() {
     Sched.preemptionPoint();
     Headroom.check(); // those that are taken out must all be woken
+    return closeNow();
+  }
+
+  boolean closeNow() {
     Waiter woken = null;
     boolean first = false;
     lock.acquire();
@@ -256,7 +260,7 @@ public final class Channel {
   // Around the steps.
 
   /// DONE, BLOCKED or CLOSED. If BLOCKED and `self` is given, that is in the queue now.
-  private Outcome attemptSend(Object value, @Nullable Waiter self) {
+  Outcome attemptSend(Object value, @Nullable Waiter self) {
     Object done = null;
     lock.acquire();
     try {
@@ -288,7 +292,7 @@ public final class Channel {
   }
 
   /// A value, BLOCKED or CLOSED. If BLOCKED and `self` is given, that is in the queue now.
-  private Object attemptRecv(@Nullable Waiter self) {
+  Object attemptRecv(@Nullable Waiter self) {
     Object done = null;
     lock.acquire();
     try {
