@@ -1,10 +1,14 @@
 package dev.gloom;
 
 import dev.gloom.runtime.Sched;
+import dev.gloom.runtime.Selector;
 import dev.gloom.runtime.ThreadLock;
+import dev.gloom.runtime.Ticket;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
 
 /// Goroutines. Meant to be imported statically:
 ///
@@ -86,6 +90,67 @@ public final class Gloom {
     if (duration.isPositive()) {
       Thread.sleep(duration);
     }
+  }
+
+  /// Waits until one of the cases can happen, does it, runs its branch and answers what that
+  /// answers. If several can, one of them is chosen by chance. With {@link #otherwise} it never
+  /// waits; with {@link #after} at most that long. Without any case it waits for ever.
+  ///
+  /// ```java
+  /// String news = select(
+  ///     recv(results, v -> "got " + v),
+  ///     send(jobs, 7, () -> "sent"),
+  ///     after(Duration.ofMillis(50), () -> "timeout"));
+  /// ```
+  ///
+  /// The branch runs in the calling thread, when all is decided, and may wait itself.
+  ///
+  /// @throws InterruptedException if the calling thread is interrupted, before or while it waits;
+  ///   nothing has been sent or received. Never with {@link #otherwise}
+  /// @throws ChannelClosedException if the chosen case sends on a closed channel
+  /// @throws Exception what the branch throws
+  @SafeVarargs
+  // Each case answers an R, which may be a type with null; the array is only read.
+  @SuppressWarnings({"unchecked", "varargs", "NullAway"})
+  public static <R extends @Nullable Object> R select(Case<? extends R>... cases) throws Exception {
+    return (R) Selector.select(cases);
+  }
+
+  /// A case that receives; its branch gets the value, or null if the channel is closed. Never
+  /// happens if the channel is null.
+  public static <T, R extends @Nullable Object> Case<R> recv(
+      @Nullable RecvChan<T> channel, RecvBranch<T, R> branch) {
+    return new RecvCase<>(
+        channel == null ? null : ((Chan<T>) channel).channel,
+        Objects.requireNonNull(branch, "recv: the branch is null"));
+  }
+
+  /// A case that sends. Never happens if the channel is null.
+  public static <T, R extends @Nullable Object> Case<R> send(
+      @Nullable SendChan<? super T> channel, T value, Branch<R> branch) {
+    return new BranchCase<>(
+        Ticket.Kind.SEND,
+        channel == null ? null : ((Chan<? super T>) channel).channel,
+        Objects.requireNonNull(value, Chan.NULL_ELEMENT),
+        Objects.requireNonNull(branch, "send: the branch is null"));
+  }
+
+  /// A case that happens when the select has waited for so long. Of several the earliest counts.
+  public static <R extends @Nullable Object> Case<R> after(Duration delay, Branch<R> branch) {
+    return new BranchCase<>(
+        Ticket.Kind.AFTER,
+        null,
+        Objects.requireNonNull(delay, "after: the time is null"),
+        Objects.requireNonNull(branch, "after: the branch is null"));
+  }
+
+  /// A case that happens if no other can at once. At most one in a select. Go: `default`
+  public static <R extends @Nullable Object> Case<R> otherwise(Branch<R> branch) {
+    return new BranchCase<>(
+        Ticket.Kind.OTHERWISE,
+        null,
+        null,
+        Objects.requireNonNull(branch, "otherwise: the branch is null"));
   }
 
   /// Makes threads that are goroutines once started.

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /// A goroutine: one virtual thread, and at the same time that thread's scheduler.
@@ -104,6 +105,9 @@ public final class G implements Executor, Runnable {
 
   /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
   volatile int strandedAs;
+
+  /// Set when the wake-up of this goroutine failed for lack of stack ({@link Waiter}); as above.
+  volatile boolean unwoken;
 
   // The registry's: a doubly linked list, under its shard's lock.
   @Nullable G registryNext;
@@ -230,8 +234,13 @@ public final class G implements Executor, Runnable {
     }
   }
 
-  /// Finishes what an `execute` without stack left undone. For sysmon.
+  /// Finishes what an `execute` or a wake-up without stack left undone. For sysmon.
   void recover() {
+    if (unwoken) {
+      unwoken = false;
+      LockSupport.unpark(thread);
+      execute(task); // in case that the first unpark got half way
+    }
     int as = strandedAs;
     if (as != 0) {
       strandedAs = 0;

@@ -16,6 +16,12 @@ public final class Panic {
 
   private Panic() {}
 
+  /// Whether an exception that leaves the calling goroutine ends the program.
+  public static boolean endsProgram() {
+    G g = Sched.currentG();
+    return g != null && g.sched.exitOnPanic;
+  }
+
   /// Reports `e`, which leaves `g`. Returns only to be thrown.
   static RuntimeException leave(G g, Throwable e) {
     if (g.sched.exitOnPanic) {

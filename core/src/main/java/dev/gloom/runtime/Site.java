@@ -16,6 +16,7 @@ final class Site {
       Set.of(
           "dev.gloom.Gloom",
           "dev.gloom.Scheduler",
+          "dev.gloom.WaitGroup",
           Site.class.getName(),
           Spawn.class.getName(),
           Sched.class.getName());
@@ -34,7 +35,7 @@ final class Site {
   private Site() {}
 
   static @Nullable StackTraceElement of(Callable<?> body) {
-    Class<?> type = body.getClass();
+    Class<?> type = (body instanceof Wrapping w ? w.wrapped() : body).getClass();
     if (!type.isHidden()) {
       return walk();
     }

@@ -21,6 +21,10 @@ import java.lang.invoke.VarHandle;
 /// ... fields only ...
 /// lock.held = 0;
 /// ```
+///
+/// A section that does call something stands in a `try`, takes effect as a whole or not at all, and
+/// has a handler that says `lock.held = 0`; {@link Channel} shows how. It may end with {@link
+/// #release}, which is cheaper: a release store instead of a full fence.
 final class SpinLock {
   /// 100 polls are a few hundred ns, longer than any critical section; after that the holder has
   /// lost its core and only the kernel can help.
@@ -33,6 +37,11 @@ final class SpinLock {
     if (!HELD.compareAndSet(this, 0, 1)) {
       acquireSlow();
     }
+  }
+
+  /// Lets go, without a fence behind it. A call, so not for a section that has no handler.
+  void release() {
+    HELD.setRelease(this, 0);
   }
 
   private void acquireSlow() {

@@ -2,6 +2,7 @@ package dev.gloom.api;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.gloom.Chan;
 import dev.gloom.Gloom;
 import dev.gloom.Goroutine;
 import java.util.ArrayList;
@@ -64,6 +65,62 @@ class DispatchOrderTest {
                     last = lab.go(() -> order.add(name));
                   }
                   last.join();
+                }));
+  }
+
+  /// Spec item 55.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 5, 20})
+  void closeRunsTheFirstReceiverFirstAndThenTheLastToTheSecond(int n) throws Exception {
+    var expected = new ArrayList<String>();
+    expected.add("1");
+    for (int i = n; i > 1; i--) {
+      expected.add("" + i);
+    }
+    Lab.settles(
+        expected,
+        () ->
+            orderOnOneProcessor(
+                (lab, order) -> {
+                  Chan<String> ch = Chan.make();
+                  for (int i = 1; i <= n; i++) {
+                    String name = "" + i;
+                    Goroutine g =
+                        lab.go(
+                            () -> {
+                              ch.recv();
+                              order.add(name);
+                            });
+                    while (g.state() != Goroutine.State.WAITING) {
+                      Gloom.gosched();
+                    }
+                  }
+                  ch.close();
+                }));
+  }
+
+  /// A goroutine that is woken by a send runs when its sender waits, before all others.
+  @Test
+  void whoGetsAValueRunsNextAfterItsSender() throws Exception {
+    Lab.settles(
+        List.of("sent", "received", "other"),
+        () ->
+            orderOnOneProcessor(
+                (lab, order) -> {
+                  Chan<String> ch = Chan.make();
+                  Goroutine g =
+                      lab.go(
+                          () -> {
+                            ch.recv();
+                            order.add("received");
+                          });
+                  while (g.state() != Goroutine.State.WAITING) {
+                    Gloom.gosched();
+                  }
+                  lab.go(() -> order.add("other"));
+                  ch.send("value");
+                  order.add("sent");
+                  g.join();
                 }));
   }
 

@@ -47,4 +47,18 @@ public final class Offender {
     lock.held = 0;
     return System.nanoTime();
   }
+
+  long insideTryOfTheWrongSort() {
+    long now = 0;
+    lock.acquire();
+    try {
+      now = System.nanoTime();
+      lock.release();
+    } catch (Throwable e) {
+      e.addSuppressed(e); // a call before the lock is released
+      lock.held = 0;
+      throw e;
+    }
+    return now;
+  }
 }

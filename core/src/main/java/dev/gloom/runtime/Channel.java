@@ -1,0 +1,333 @@
+package dev.gloom.runtime;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/// A channel: a lock, a ring of values, those who wait to send and those who wait to receive.
+///
+/// What holds while the lock is free:
+///
+/// - nobody waits to receive while there is a value in the ring;
+/// - nobody waits to send while there is room;
+/// - nobody waits at all once it is closed;
+/// - both queues have waiters only if each of these is a select that does both, here.
+///
+/// (Tickets of selects that have been served elsewhere may still lie in a queue; they do not
+/// count.) A value goes straight from the sender to the receiver when one of them waits, and never
+/// passes those that were there before: a receiver that frees a slot puts the first waiting
+/// sender's value into it, at the tail.
+///
+/// **The lock** is a {@link SpinLock}, held for a few instructions, and nobody is woken under it.
+/// Unlike the scheduler's own sections these make calls, so a StackOverflowError can strike inside.
+/// Each section is therefore one *step*, which takes effect as a whole or not at all, and a handler
+/// that gives the lock back:
+///
+/// ```
+/// Object done = null;
+/// lock.acquire();
+/// try {
+///   done = step();          throws: nothing has changed
+///   lock.release();         throws: it has, so the exception is swallowed
+/// } catch (Throwable e) {
+///   lock.held = 0;          no call
+///   if (done == null) throw e;
+/// }
+/// ```
+///
+/// The release is a release store, not a full fence: what is inside is read only under the lock,
+/// and waking comes after it and has fences of its own. That is a quarter of the cost of an
+/// operation that does not wait.
+///
+/// **Preemption.** Each operation is a scheduling point, before it does anything: whoever is asked
+/// to step back there has neither taken nor given a value, and an error on the way leaves no doubt
+/// about whether it happened.
+///
+/// Refused: a lock-free ring. One atomic operation for each of ours, and one more fence to see the
+/// waiters, so nothing is won while goroutines stay on their processor; and select wants to hold
+/// several channels still at once.
+///
+/// Go: `hchan`, `chansend`, `chanrecv`, `closechan`
+public final class Channel {
+  /// How an operation went, where there is no value to answer with.
+  public enum Outcome {
+    /// It has happened.
+    DONE,
+    /// It would have to wait.
+    BLOCKED,
+    /// The channel is closed (and drained, for a receive).
+    CLOSED
+  }
+
+  /// The largest array that JVMs make.
+  private static final int MAX_CAPACITY = Integer.MAX_VALUE - 8;
+
+  private static final AtomicLong IDS = new AtomicLong();
+
+  /// Unique; selects lock channels in this order.
+  final long id = IDS.incrementAndGet();
+
+  final SpinLock lock = new SpinLock();
+
+  // All the rest: guarded by the lock.
+
+  /// The next in the chain of channels that one select has locked.
+  @Nullable Channel nextLocked;
+
+  private final @Nullable Object[] ring;
+  private int count;
+  private int head; // of the values: the next to be received
+  private boolean closed;
+  private final WaitQueue receivers = new WaitQueue();
+  private final WaitQueue senders = new WaitQueue();
+
+  /// With room for so many values. Go: `makechan`
+  public Channel(int capacity) {
+    if (capacity < 0 || capacity > MAX_CAPACITY) {
+      throw new IllegalArgumentException("makechan: size out of range: " + capacity);
+    }
+    ring = new Object[capacity];
+  }
+
+  // What users do.
+
+  /// Sends, waiting as long as it takes; false if the channel is closed, or is while it waits.
+  public boolean send(Object value) throws InterruptedException {
+    Sched.preemptionPoint();
+    throwIfInterrupted();
+    Object done = attemptSend(value, null);
+    if (done == Outcome.BLOCKED) {
+      var w = new Waiter(Ticket.Kind.SEND, value, false);
+      done = attemptSend(value, w);
+      if (done == Outcome.BLOCKED) {
+        w.await(lock, senders, WaitReason.CHAN_SEND);
+        return w.ok;
+      }
+    }
+    return done == Outcome.DONE;
+  }
+
+  /// Sends if that is possible at once.
+  public Outcome trySend(Object value) {
+    Sched.preemptionPoint();
+    return attemptSend(value, null);
+  }
+
+  /// Receives, waiting as long as it takes; null if the channel is closed and drained.
+  public @Nullable Object recv() throws InterruptedException {
+    Sched.preemptionPoint();
+    throwIfInterrupted();
+    Object got = attemptRecv(null);
+    if (got == Outcome.BLOCKED) {
+      var w = new Waiter(Ticket.Kind.RECV, null, false);
+      got = attemptRecv(w);
+      if (got == Outcome.BLOCKED) {
+        w.await(lock, receivers, WaitReason.CHAN_RECEIVE);
+        return w.value;
+      }
+    }
+    return got == Outcome.CLOSED ? null : got;
+  }
+
+  /// Receives if that is possible at once: a value, BLOCKED or CLOSED.
+  public Object tryRecv() {
+    Sched.preemptionPoint();
+    return attemptRecv(null);
+  }
+
+  /// Closes; false if it is closed already. All that wait are woken: receivers get nothing, senders
+  /// are told. The first of them runs next, then the others, the last first, as in Go.
+  public boolean close() {
+    Sched.preemptionPoint();
+    Headroom.check(); // those that are taken out must all be woken
+    return closeNow();
+  }
+
+  boolean closeNow() {
+    Waiter woken = null;
+    boolean first = false;
+    lock.acquire();
+    try {
+      if (!closed) {
+        first = true;
+        closed = true;
+        for (Waiter w = receivers.claimFirst(); w != null; w = receivers.claimFirst()) {
+          w.alsoWoken = woken;
+          woken = w;
+        }
+        for (Waiter w = senders.claimFirst(); w != null; w = senders.claimFirst()) {
+          w.alsoWoken = woken;
+          woken = w;
+        }
+      }
+      lock.release();
+    } catch (Throwable e) {
+      lock.held = 0;
+      throw e;
+    }
+    for (Waiter w = woken; w != null; ) {
+      Waiter next = w.alsoWoken;
+      w.wake();
+      w = next;
+    }
+    return first;
+  }
+
+  /// How many values it holds now.
+  public int len() {
+    return lock.held < 0 ? 0 : count; // volatile read before the plain one, as in GlobalQueue
+  }
+
+  /// How many it can hold.
+  public int cap() {
+    return ring.length;
+  }
+
+  @Override
+  public String toString() {
+    return "chan#" + id + " cap=" + ring.length;
+  }
+
+  // The steps. Under the lock; each happens as a whole or, if it throws, not at all: whatever it
+  // calls it calls before it changes anything.
+
+  /// DONE, BLOCKED, CLOSED, or a receiver that has been given the value and is to be woken.
+  Object sendStep(Object value) {
+    if (closed) {
+      return Outcome.CLOSED;
+    }
+    Waiter w = receivers.first == null ? null : receivers.claimFirst();
+    if (w != null) {
+      w.value = value;
+      w.ok = true;
+      return w;
+    }
+    int n = count;
+    if (n == ring.length) {
+      return Outcome.BLOCKED;
+    }
+    int tail = head + n; // may overflow, but then as a difference it is right again
+    if (tail < 0 || tail >= ring.length) {
+      tail -= ring.length;
+    }
+    ring[tail] = value;
+    count = n + 1;
+    return Outcome.DONE;
+  }
+
+  /// A value, BLOCKED, CLOSED, or a sender that is to be woken and has the value to receive in its
+  /// `value`.
+  Object recvStep() {
+    Waiter w = senders.first == null ? null : senders.claimFirst();
+    if (w != null) {
+      Ticket t = w.winner;
+      assert t != null : "claimed without a ticket";
+      Object sent = t.value;
+      if (ring.length != 0) { // it is full: the sender's value goes to the tail
+        Object oldest = ring[head];
+        ring[head] = sent;
+        head = head + 1 == ring.length ? 0 : head + 1;
+        sent = oldest;
+      }
+      w.value = sent;
+      w.ok = true;
+      return w;
+    }
+    if (count == 0) {
+      return closed ? Outcome.CLOSED : Outcome.BLOCKED;
+    }
+    Object oldest = ring[head];
+    assert oldest != null : "a hole in the ring";
+    ring[head] = null;
+    head = head + 1 == ring.length ? 0 : head + 1;
+    count--;
+    return oldest;
+  }
+
+  /// Whether a send would not have to wait. A claim in the step may fail all the same.
+  boolean canSend() {
+    return closed || count < ring.length || receivers.hasWaiter();
+  }
+
+  /// The same for a receive.
+  boolean canRecv() {
+    return closed || count > 0 || senders.hasWaiter();
+  }
+
+  WaitQueue queue(Ticket.Kind kind) {
+    return kind == Ticket.Kind.SEND ? senders : receivers;
+  }
+
+  // Around the steps.
+
+  /// DONE, BLOCKED or CLOSED. If BLOCKED and `self` is given, that is in the queue now.
+  Outcome attemptSend(Object value, @Nullable Waiter self) {
+    Object done = null;
+    lock.acquire();
+    try {
+      Object r = sendStep(value);
+      if (r == Outcome.BLOCKED && self != null) {
+        senders.push(self, self);
+      }
+      done = r;
+      lock.release();
+    } catch (Throwable e) {
+      lock.held = 0;
+      if (done == null) {
+        throw e;
+      }
+    }
+    if (done instanceof Waiter w) {
+      try {
+        w.wake();
+      } catch (StackOverflowError e) { // no call: see Waiter
+        w.state = Waiter.DONE;
+        if (w.g != null) {
+          w.g.unwoken = true;
+          w.g.sched.stranded = true;
+        }
+      }
+      return Outcome.DONE;
+    }
+    return (Outcome) done;
+  }
+
+  /// A value, BLOCKED or CLOSED. If BLOCKED and `self` is given, that is in the queue now.
+  Object attemptRecv(@Nullable Waiter self) {
+    Object done = null;
+    lock.acquire();
+    try {
+      Object r = recvStep();
+      if (r == Outcome.BLOCKED && self != null) {
+        receivers.push(self, self);
+      }
+      done = r;
+      lock.release();
+    } catch (Throwable e) {
+      lock.held = 0;
+      if (done == null) {
+        throw e;
+      }
+    }
+    if (done instanceof Waiter w) {
+      Object value = w.value;
+      assert value != null : "woke a sender that sent nothing";
+      try {
+        w.wake();
+      } catch (StackOverflowError e) { // no call: see Waiter
+        w.state = Waiter.DONE;
+        if (w.g != null) {
+          w.g.unwoken = true;
+          w.g.sched.stranded = true;
+        }
+      }
+      return value;
+    }
+    return done;
+  }
+
+  private static void throwIfInterrupted() throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+  }
+}

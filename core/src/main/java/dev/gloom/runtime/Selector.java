@@ -1,0 +1,371 @@
+package dev.gloom.runtime;
+
+import dev.gloom.jdk.Thrown;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/// Waits for the first of several channel operations that can happen, and does that one.
+///
+/// 1. All channels are locked, in the order of their ids, so that two selects never wait for each
+///    other's locks. What follows is therefore decided at one moment.
+/// 2. One of the cases that can happen now is picked, each with the same chance, and done.
+/// 3. If there is none, `otherwise` is chosen. Without one the select puts a ticket into the queue
+///    of each channel, unlocks and parks.
+/// 4. Whoever then wants to serve one of the tickets must win the CAS that claims the waiter, so
+///    exactly one does; the others pass on to the next in their queue. A time-out and an interrupt
+///    are just further claimants.
+/// 5. The select takes the other tickets back and runs the branch of the winner, with no lock held
+///    and nothing left in any queue.
+///
+/// A select that looks (2) has no ticket in any queue yet, and one that waits (4) is only served.
+/// So each meeting of two selects has one that claims and one that is claimed, and none can claim
+/// itself: its tickets go in after it has looked, under all locks.
+///
+/// Chance: the cases that can happen are counted, and the k-th replaces the choice so far with
+/// probability 1/k. That is uniform and needs no shuffled array.
+///
+/// **Without stack.** The locks that are held are a chain through the channels; the loop that
+/// unlocks them calls nothing. A step happens as a whole or not at all ({@link Channel}). If the
+/// overflow comes when some tickets are in already, the waiter is withdrawn before the locks open:
+/// its tickets are stale, and whoever meets them drops them.
+///
+/// Go: `selectgo`
+public final class Selector {
+  /// Up to here the next channel to lock is searched for, without a sorted array.
+  private static final int FEW = 8;
+
+  private static final Comparator<Channel> BY_ID = Comparator.comparingLong(c -> c.id);
+
+  private Selector() {}
+
+  /// Chooses among `cases`, each a {@link Ticket}, and answers what the branch of the chosen one
+  /// answers.
+  public static @Nullable Object select(Object[] cases) throws Exception {
+    Sched.preemptionPoint();
+    Ticket otherwise = null;
+    Ticket soonest = null;
+    long delayNanos = Long.MAX_VALUE;
+    for (int i = 0; i < cases.length; i++) {
+      Ticket t = (Ticket) cases[i];
+      if (t == null) {
+        throw new NullPointerException("select: case " + i + " is null");
+      }
+      if (t.kind == Ticket.Kind.OTHERWISE) {
+        if (otherwise != null) {
+          throw new IllegalArgumentException(
+              "select: more than one otherwise: case " + i + " is the second");
+        }
+        otherwise = t;
+      } else if (t.kind == Ticket.Kind.AFTER) {
+        long nanos = t.delayNanos();
+        if (soonest == null || nanos < delayNanos) {
+          soonest = t;
+          delayNanos = nanos;
+        }
+      }
+    }
+    if (otherwise == null && Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    Ticket due = delayNanos == 0 ? soonest : null;
+    Waiter self = otherwise == null ? new Waiter(Ticket.Kind.RECV, null, true) : null;
+    Object[] tickets = cases;
+    for (; ; ) {
+      Ticket chosen = null;
+      Object done = null;
+      boolean inUse = false;
+      Throwable thrown = null;
+      Channel locked = lockAll(cases);
+      try {
+        do {
+          chosen = pick(cases, due);
+          done = chosen == null ? null : step(chosen);
+        } while (done == Channel.Outcome.BLOCKED); // whom it was to meet was just claimed elsewhere
+        if (chosen == null && self != null) {
+          inUse = !push(tickets, self);
+        }
+      } catch (Throwable e) {
+        thrown = e;
+        if (self != null) {
+          self.state = Waiter.WITHDRAWN;
+        }
+      }
+      while (locked != null) {
+        Channel next = locked.nextLocked;
+        locked.nextLocked = null;
+        locked.lock.held = 0;
+        locked = next;
+      }
+      if (thrown != null) {
+        throw Thrown.unchecked(thrown);
+      }
+      if (chosen != null) {
+        return finish(chosen, done);
+      }
+      if (self == null) {
+        return Objects.requireNonNull(otherwise).chosen(null, true);
+      }
+      if (!inUse) {
+        return await(cases, tickets, self, soonest, delayNanos);
+      }
+      tickets = copies(cases);
+    }
+  }
+
+  /// Locks the channels of all cases, each once; answers the last, from which a chain leads to the
+  /// first.
+  private static @Nullable Channel lockAll(Object[] cases) {
+    Channel locked = null;
+    try {
+      if (cases.length <= FEW) {
+        long last = 0;
+        for (; ; ) {
+          Channel least = null;
+          for (Object o : cases) {
+            Channel c = ((Ticket) o).channel;
+            if (c != null && c.id > last && (least == null || c.id < least.id)) {
+              least = c;
+            }
+          }
+          if (least == null) {
+            return locked;
+          }
+          last = least.id;
+          least.lock.acquire();
+          least.nextLocked = locked;
+          locked = least;
+        }
+      }
+      for (Channel c : sorted(cases)) {
+        if (c != locked) {
+          c.lock.acquire();
+          c.nextLocked = locked;
+          locked = c;
+        }
+      }
+      return locked;
+    } catch (Throwable e) {
+      while (locked != null) {
+        Channel next = locked.nextLocked;
+        locked.nextLocked = null;
+        locked.lock.held = 0;
+        locked = next;
+      }
+      throw e;
+    }
+  }
+
+  private static Channel[] sorted(Object[] cases) {
+    Channel[] channels = new Channel[cases.length];
+    int n = 0;
+    for (Object o : cases) {
+      Channel c = ((Ticket) o).channel;
+      if (c != null) {
+        channels[n++] = c;
+      }
+    }
+    channels = Arrays.copyOf(channels, n);
+    Arrays.sort(channels, BY_ID);
+    return channels;
+  }
+
+  /// One of the cases that can happen now, or null. Under all locks.
+  private static @Nullable Ticket pick(Object[] cases, @Nullable Ticket due) {
+    Ticket picked = due;
+    int able = due == null ? 0 : 1;
+    for (Object o : cases) {
+      Ticket t = (Ticket) o;
+      Channel c = t.channel;
+      if (c != null && (t.kind == Ticket.Kind.SEND ? c.canSend() : c.canRecv())) {
+        able++;
+        if (able == 1 || random(able) == 0) {
+          picked = t;
+        }
+      }
+    }
+    return picked;
+  }
+
+  /// A number from 0 to `bound` - 1. Go: `cheaprandn`
+  private static int random(int bound) {
+    M m = M.current();
+    P p = m == null ? null : m.p;
+    return p == null
+        ? ThreadLocalRandom.current().nextInt(bound)
+        : (int) ((long) p.rand.next() * bound >>> 31);
+  }
+
+  private static Object step(Ticket t) {
+    Channel c = t.channel;
+    if (c == null) {
+      return Channel.Outcome.DONE; // an AFTER that is due
+    }
+    return t.kind == Ticket.Kind.SEND ? c.sendStep(t.value()) : c.recvStep();
+  }
+
+  /// Puts a ticket of `self` into each queue; does nothing and answers false if some other select
+  /// has one of them, or if the same one comes twice.
+  private static boolean push(Object[] tickets, Waiter self) {
+    for (Object o : tickets) {
+      Ticket t = (Ticket) o;
+      if (t.channel != null && t.owner != null) {
+        return false;
+      }
+    }
+    for (int i = 0; i < tickets.length; i++) {
+      Ticket t = (Ticket) tickets[i];
+      if (t.channel == null) {
+        continue;
+      }
+      if (t.owner != null) { // the same one twice: out again, those before it
+        for (int k = 0; k < i; k++) {
+          Ticket out = (Ticket) tickets[k];
+          if (out.channel != null) {
+            out.channel.queue(out.kind).remove(out);
+          }
+        }
+        return false;
+      }
+      t.channel.queue(t.kind).push(t, self);
+    }
+    return true;
+  }
+
+  private static Object[] copies(Object[] cases) {
+    Object[] copies = new Object[cases.length];
+    for (int i = 0; i < cases.length; i++) {
+      copies[i] = ((Ticket) cases[i]).copy();
+    }
+    return copies;
+  }
+
+  /// A step of `chosen` has happened, with this outcome.
+  private static @Nullable Object finish(Ticket chosen, @Nullable Object done) throws Exception {
+    Object received = done;
+    boolean ok = true;
+    if (done instanceof Waiter w) {
+      received = w.value;
+      try {
+        w.wake();
+      } catch (StackOverflowError e) { // no call: see Waiter
+        w.state = Waiter.DONE;
+        if (w.g != null) {
+          w.g.unwoken = true;
+          w.g.sched.stranded = true;
+        }
+      }
+    } else if (done instanceof Channel.Outcome outcome) {
+      received = null;
+      ok = outcome == Channel.Outcome.DONE;
+    }
+    return chosen.chosen(chosen.kind == Ticket.Kind.RECV ? received : null, ok);
+  }
+
+  /// Parks until somebody serves one of the tickets, and runs the branch of that case.
+  private static @Nullable Object await(
+      Object[] cases, Object[] tickets, Waiter self, @Nullable Ticket soonest, long delayNanos)
+      throws Exception {
+    G g = self.g;
+    boolean interrupted = false;
+    Timeout timeout = null;
+    if (g != null) {
+      g.waitReason = cases.length == 0 ? WaitReason.SELECT_NO_CASES : WaitReason.SELECT;
+    }
+    try {
+      if (soonest != null && delayNanos != Long.MAX_VALUE) {
+        timeout = new Timeout(self, soonest);
+        Alarm.armAfter(timeout, delayNanos);
+      }
+      while (!self.park()) {
+        if (self.withdraw()) {
+          throw new InterruptedException();
+        }
+        interrupted = true;
+      }
+    } catch (StackOverflowError | OutOfMemoryError e) { // no room to park, or for the time-out
+      boolean out;
+      try {
+        out = self.withdraw();
+      } catch (StackOverflowError again) {
+        self.state = Waiter.WITHDRAWN;
+        throw again;
+      }
+      if (out) {
+        throw e;
+      }
+      while (self.state != Waiter.DONE) {
+        // Served, and woken in a moment. No call: there is no stack for one.
+      }
+    } finally {
+      if (g != null) {
+        g.waitReason = null;
+      }
+      try {
+        takeBack(tickets, self);
+        if (timeout != null) {
+          timeout.stop();
+        }
+      } catch (StackOverflowError e) {
+        // They are stale: whoever meets them drops them.
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt(); // too late to act on it: left for whoever comes next
+    }
+    Ticket winner = original(cases, tickets, Objects.requireNonNull(self.winner));
+    return winner.chosen(winner.kind == Ticket.Kind.RECV ? self.value : null, self.ok);
+  }
+
+  /// Takes those tickets that are still queued out again. An owner read without the lock is enough
+  /// to pass over the others: once it is not `self`, it will not be again.
+  private static void takeBack(Object[] tickets, Waiter self) {
+    for (Object o : tickets) {
+      Ticket t = (Ticket) o;
+      if (t.owner == self && t.channel != null) {
+        t.channel.queue(t.kind).withdraw(t.channel.lock, t, self);
+      }
+    }
+  }
+
+  private static Ticket original(Object[] cases, Object[] tickets, Ticket winner) {
+    if (tickets != cases) {
+      for (int i = 0; i < tickets.length; i++) {
+        if (tickets[i] == winner) {
+          return (Ticket) cases[i];
+        }
+      }
+    }
+    return winner;
+  }
+
+  /// Serves a select when its time is over.
+  private static final class Timeout extends Alarm {
+    private final Ticket after;
+
+    /// Let go of when it is over, since an alarm that was stopped may lie in a heap for a while.
+    private volatile @Nullable Waiter waiter;
+
+    Timeout(Waiter waiter, Ticket after) {
+      this.waiter = waiter;
+      this.after = after;
+    }
+
+    @Override
+    protected void ring() {
+      Waiter w = waiter;
+      if (w != null && w.claim()) {
+        w.winner = after;
+        w.ok = true;
+        w.wake();
+      }
+    }
+
+    void stop() {
+      cancel();
+      waiter = null;
+    }
+  }
+}
