@@ -64,6 +64,7 @@ public final class Vthread {
     // Initialises the door's other users, so that their look-ups count too.
     Carrier.current();
     Container.init();
+    Vm.init();
     Door.require();
   }
 

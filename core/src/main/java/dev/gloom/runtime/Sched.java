@@ -35,6 +35,8 @@ public final class Sched {
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
+  final Cpus cpus;
+  final CpuFollower cpuFollower = new CpuFollower(this);
   final Container container;
 
   /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
@@ -49,6 +51,10 @@ public final class Sched {
   /// Serialises changes of maxProcs. Never taken on the ready path.
   private final ReentrantLock resizing = new ReentrantLock();
 
+  /// Whether somebody has said how many processors there are to be; then the number stays. Written
+  /// under `resizing`. Go: `customGOMAXPROCS`
+  private volatile boolean custom;
+
   /// All Ps that may hold work, and the order in which to steal from them. Replaced as a whole.
   static final class Procs {
     final P[] all;
@@ -62,13 +68,17 @@ public final class Sched {
     }
   }
 
-  /// A scheduler on real time and real threads.
+  /// A scheduler on real time and real threads; maxProcs is {@link Knobs#BY_DEFAULT} or a number.
   public Sched(int maxProcs, Knobs knobs) {
     this(maxProcs, knobs, System.nanoTime(), Clock.SYSTEM, Parker.SYSTEM);
   }
 
   /// The same with its seams given, for tests.
   Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker) {
+    this(maxProcs, knobs, seed, clock, parker, Cpus.ofProcess());
+  }
+
+  Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker, Cpus cpus) {
     Vthread.require();
     Starter.init();
     int number = NAMES.getAndIncrement();
@@ -79,7 +89,9 @@ public final class Sched {
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
     this.container = new Container(name, this::threads);
-    P[] all = newProcs(new P[0], Knobs.checkMaxProcs(maxProcs));
+    this.cpus = cpus;
+    this.custom = maxProcs != Knobs.BY_DEFAULT;
+    P[] all = newProcs(new P[0], custom ? Knobs.checkMaxProcs(maxProcs) : cpus.now());
     this.procs = new Procs(all, all.length);
     idle.add(all, 0);
   }
@@ -247,7 +259,8 @@ public final class Sched {
   }
 
   /// Changes that number and answers the old one; less than 1 only reads. A P that is no longer
-  /// wanted goes when the goroutine on it next suspends. Go: `GOMAXPROCS`
+  /// wanted goes when the goroutine on it next suspends. The number is the caller's from now on,
+  /// also if it is the old one: it no longer follows the CPUs. Go: `GOMAXPROCS`
   public int maxProcs(int n) {
     if (n < 1) {
       return maxProcs();
@@ -255,11 +268,44 @@ public final class Sched {
     Knobs.checkMaxProcs(n);
     resizing.lock();
     try {
+      custom = true;
       Procs before = procs;
       if (n != before.max) {
         resize(before, n);
       }
       return before.max;
+    } finally {
+      resizing.unlock();
+    }
+  }
+
+  /// Goes back to the default number, answers it, and follows the CPUs from now on. Go:
+  /// `SetDefaultGOMAXPROCS`
+  public int defaultMaxProcs() {
+    resizing.lock();
+    try {
+      custom = false;
+      followCpus();
+      return maxProcs();
+    } finally {
+      resizing.unlock();
+    }
+  }
+
+  /// Whether the number is to be kept at what {@link Cpus} says. A hint for those without the lock.
+  boolean followsCpus() {
+    return !custom && cpus.updates();
+  }
+
+  /// Sets the number to what {@link Cpus} says now, unless it is somebody's own.
+  void followCpus() {
+    resizing.lock();
+    try {
+      Procs before = procs;
+      int n = custom ? before.max : cpus.now();
+      if (n != before.max) {
+        resize(before, n);
+      }
     } finally {
       resizing.unlock();
     }
