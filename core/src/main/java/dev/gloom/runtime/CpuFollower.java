@@ -39,7 +39,7 @@ final class CpuFollower {
       return; // the last change still waits
     }
     try {
-      if (sched.cpus.now() != sched.maxProcs()) {
+      if (sched.cpus.glance() != sched.maxProcs()) {
         changing.set(true);
         Starter.newThread(sched.name + "-maxprocs", this::change).start();
       }

@@ -18,10 +18,12 @@ import org.jspecify.annotations.Nullable;
 /// As in Go, only this cgroup counts, not those above it (in a container they cannot be seen), and
 /// a process that is moved to another one is not followed.
 ///
-/// The quota is read anew each time, and its files opened anew: 10 us. Keeping them open would save
-/// half of that, once a second; but a controller that is switched on later, as systemd does when it
-/// is told a quota, would not be seen, and files that nobody closes would stay open. Whatever
-/// cannot be read or understood is no limit: this is asked by the scheduler, which must go on.
+/// The quota is read anew each time, and its files opened anew. Once a second on an idle machine,
+/// with everything cold, that takes 100 us (4 if it is all warm); files that are kept open, as in
+/// Go, take 15. But then a controller that is switched on later would not be seen (systemd does
+/// that when it is told a quota), and nobody would close them. Whatever cannot be read or
+/// understood is no limit: this is asked by the scheduler, which must go on. It is asked at every
+/// start too: no `+` of strings here, its machinery costs a cold JVM milliseconds.
 ///
 /// Go: `internal/runtime/cgroup`
 final class CpuQuota {
@@ -31,58 +33,60 @@ final class CpuQuota {
   /// Two numbers of 64 bits, and some.
   private static final int MOST_BYTES = 64;
 
-  private static final String V1_QUOTA = "cpu.cfs_quota_us";
-  private static final String V1_PERIOD = "cpu.cfs_period_us";
-  private static final String V2_QUOTA = "cpu.max";
+  /// The file with the quota, in version 2 with the period too; null if there is no cgroup.
+  private final @Nullable File quota;
 
-  /// The cgroup's directory; null if there is none.
-  private final @Nullable File directory;
+  /// The file with the period in version 1.
+  private final @Nullable File period;
 
-  private final boolean v1;
+  /// Whether the quota could not be read last time. Then it is looked for before it is opened: an
+  /// exception, each second, costs more.
+  private volatile boolean missing;
 
   /// The quota of this process, whose `proc` and mount points are found below `root`.
   CpuQuota(Path root) {
     String cgroups = read(root.resolve("proc/self/cgroup"));
     String path = path(cgroups, true);
-    v1 = path != null;
+    boolean v1 = path != null;
     if (path == null) {
       path = path(cgroups, false);
     }
     String place = path == null ? null : place(read(root.resolve("proc/self/mountinfo")), path, v1);
-    directory = place == null ? null : new File(root.toFile(), place);
+    File directory = place == null ? null : new File(root.toFile(), place);
+    quota = directory == null ? null : new File(directory, v1 ? "cpu.cfs_quota_us" : "cpu.max");
+    period = directory == null || !v1 ? null : new File(directory, "cpu.cfs_period_us");
   }
 
   /// How many cores' time it may use, on average; {@link #NONE} if as much as there is.
   double limit() {
-    if (directory == null) {
+    if (quota == null || (missing && !quota.exists())) {
       return NONE;
     }
-    if (!v1) {
-      return parse(start(V2_QUOTA));
+    String first = line(quota);
+    missing = first == null;
+    if (first == null || first.isEmpty() || !Character.isDigit(first.charAt(0))) {
+      return NONE; // "max" or -1 most of the time
     }
-    String quota = start(V1_QUOTA);
-    return quota == null || quota.startsWith("-") ? NONE : parse(quota + " " + start(V1_PERIOD));
+    if (period != null) {
+      return cores(first, line(period));
+    }
+    int space = first.indexOf(' ');
+    return space < 0 ? NONE : cores(first.substring(0, space), first.substring(space + 1));
   }
 
-  /// Quota and period, with a space between. "max" and everything else that is no number: none.
-  private static double parse(@Nullable String text) {
-    int space = text == null ? -1 : text.indexOf(' ');
-    if (text == null || space < 0) {
-      return NONE;
-    }
+  private static double cores(String quota, @Nullable String period) {
     try {
-      long quota = Long.parseLong(text.substring(0, space));
-      long period = Long.parseLong(text.substring(space + 1));
-      return quota < 0 || period <= 0 ? NONE : (double) quota / period;
+      long of = period == null ? 0 : Long.parseLong(period);
+      return of <= 0 ? NONE : (double) Long.parseLong(quota) / of;
     } catch (NumberFormatException _) {
       return NONE;
     }
   }
 
-  /// The first line of one of the cgroup's files; null if there is none.
-  private @Nullable String start(String name) {
+  /// The first line of a file; null if there is none.
+  private static @Nullable String line(File file) {
     var bytes = new byte[MOST_BYTES];
-    try (var in = new FileInputStream(new File(directory, name))) {
+    try (var in = new FileInputStream(file)) {
       int n = in.read(bytes);
       String text = new String(bytes, 0, Math.max(n, 0), StandardCharsets.ISO_8859_1);
       int end = text.indexOf('\n');
@@ -132,7 +136,7 @@ final class CpuQuota {
       }
       String below = below(unescape(mount[3]), path);
       if (below != null) {
-        return unescape(mount[4]) + below;
+        return unescape(mount[4]).concat(below);
       }
     }
     return null;
@@ -148,11 +152,16 @@ final class CpuQuota {
     // A step upwards leads out of the mount: a process that sees a namespace from outside has these
     // in its path and in the roots of the mounts, and another mount begins with all of them.
     boolean inside = rest.isEmpty() || rest.startsWith("/");
-    return inside && !(rest + "/").contains("/../") ? rest : null;
+    return inside && !rest.contains("/../") && !rest.endsWith("/..") ? rest : null;
   }
 
   private static boolean hasCpu(String list) {
-    return ("," + list + ",").contains(",cpu,");
+    for (String word : list.split(",")) {
+      if (word.equals("cpu")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// Replaces `\040` and the like, with which mountinfo writes blanks in paths.

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// Go: `defaultGOMAXPROCS`, `getCPUCount`
 final class Cpus {
   private static final int LEAST_BY_QUOTA = 2;
+  private static final int GLANCES = 9;
   private static final String TOLD = "ActiveProcessorCount=";
 
   private final Path root;
@@ -41,6 +42,12 @@ final class Cpus {
 
   /// What does not change, once it is found. Two threads that race find the same.
   private record Found(boolean told, @Nullable CpuQuota quota) {}
+
+  /// The mask as it was read last. Two threads that race may lose the count of a glance.
+  private volatile @Nullable Mask mask;
+
+  /// A mask of so many CPUs, what the JVM said then, and how often it has been relied on.
+  private record Mask(int says, int cpus, int glances) {}
 
   /// What the JVM knows.
   interface Jvm {
@@ -106,14 +113,32 @@ final class Cpus {
 
   /// The number now. Throws nothing but what the JVM itself throws when it has no memory.
   int now() {
+    int says = jvm.says();
+    return number(says, mask(says));
+  }
+
+  /// The same, for somebody who asks once a second for ever: takes the mask for unchanged while the
+  /// JVM's figure is, nine times out of ten (a quota can hide a change of the mask from the JVM).
+  /// Reading it costs a JVM that is idle, and so cold, 300 us; the rest a fifth of that.
+  int glance() {
+    int says = jvm.says();
+    Mask last = mask;
+    if (last == null || last.says != says || last.glances == GLANCES) {
+      return number(says, mask(says));
+    }
+    mask = new Mask(says, last.cpus, last.glances + 1);
+    return number(says, last.cpus);
+  }
+
+  private int number(int says, int cpus) {
     Found known = found;
     if (known == null) {
       known = new Found(told(jvm.arguments()), heedsQuota ? new CpuQuota(root) : null);
       found = known;
     }
-    int procs = jvm.says();
+    int procs = says;
     if (!known.told) {
-      procs = Math.max(procs, mask());
+      procs = Math.max(says, cpus);
       if (known.quota != null) {
         double limit = Math.max(Math.ceil(known.quota.limit()), LEAST_BY_QUOTA);
         procs = (int) Math.min(procs, limit);
@@ -134,6 +159,12 @@ final class Cpus {
       }
     }
     return told;
+  }
+
+  private int mask(int says) {
+    int cpus = mask();
+    mask = new Mask(says, cpus, 0);
+    return cpus;
   }
 
   /// How many CPUs that are on line this process may run on; 0 if the system does not tell. Those

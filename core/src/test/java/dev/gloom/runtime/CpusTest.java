@@ -74,6 +74,51 @@ class CpusTest {
     assertEquals(3, cpus.now());
   }
 
+  @Test
+  void glanceSeesTheQuotaEachTimeAndTheMaskEveryTenth() {
+    var root = FakeRoot.container(directory, 8).quota("300000 100000");
+    var cpus = cpus(1);
+    assertEquals(3, cpus.glance());
+    root.quota("max 100000");
+    assertEquals(8, cpus.glance());
+    root.cpus("0-4", "0-7");
+    for (int i = 0; i < 8; i++) {
+      assertEquals(8, cpus.glance(), "glance " + i);
+    }
+    assertEquals(5, cpus.glance());
+    root.cpus("0-5", "0-7");
+    assertEquals(5, cpus.glance());
+    assertEquals(6, cpus.now(), "whoever really wants to know");
+    assertEquals(6, cpus.glance());
+  }
+
+  @Test
+  void glanceSeesTheMaskWhenTheJvmSaysSomethingElse() {
+    var root = FakeRoot.container(directory, 8);
+    var says = new int[] {8};
+    properties.setProperty("gloom.cgroup", directory.toString());
+    var cpus =
+        Cpus.of(
+            properties,
+            Map.of(),
+            new Cpus.Jvm() {
+              @Override
+              public int says() {
+                return says[0];
+              }
+
+              @Override
+              public String[] arguments() {
+                return new String[0];
+              }
+            });
+    assertEquals(8, cpus.glance());
+    root.cpus("0-3", "0-7");
+    assertEquals(8, cpus.glance());
+    says[0] = 4;
+    assertEquals(4, cpus.glance());
+  }
+
   @ParameterizedTest
   @CsvSource({
     "0-7, 0-7, 8",
