@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Each goroutine is a virtual thread: all of Java works inside one. Called inside a goroutine,
 /// these methods mean the scheduler of that goroutine; elsewhere the default one, which is made at
-/// its first use with `gloom.maxprocs`, else GOMAXPROCS, else as many processors as the machine
-/// has.
+/// its first use with `gloom.maxprocs`, else GOMAXPROCS, else as many processors as there are CPUs
+/// for this process, within its container's quota; see {@link #defaultMaxProcs()}.
 public final class Gloom {
   private Gloom() {}
 
@@ -75,9 +75,21 @@ public final class Gloom {
     return scheduler().maxProcs();
   }
 
-  /// Changes that number and answers the old one; 0 or less only reads, as in Go.
+  /// Changes that number and answers the old one; 0 or less only reads, as in Go. A number that was
+  /// set, even to what it was, no longer follows the container's quota.
   public static int maxProcs(int n) {
     return scheduler().maxProcs(n);
+  }
+
+  /// Goes back to the default number and answers it: what a scheduler has for which nobody set one,
+  /// by {@link #maxProcs(int)}, {@link Scheduler.Builder#maxProcs}, `gloom.maxprocs` or GOMAXPROCS.
+  ///
+  /// That is the number of CPUs that this process may use, but at most the CPU quota of its
+  /// container, rounded up to whole CPUs, and not below 2 for that alone; or what
+  /// `-XX:ActiveProcessorCount` says. It is followed: when the quota changes, maxProcs does within
+  /// two seconds. `GODEBUG=updatemaxprocs=0` stops that, `containermaxprocs=0` ignores the quota.
+  public static int defaultMaxProcs() {
+    return scheduler().defaultMaxProcs();
   }
 
   /// Goroutines that have started and not ended, those in {@link #run} included.

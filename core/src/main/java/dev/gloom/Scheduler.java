@@ -40,7 +40,7 @@ public final class Scheduler implements AutoCloseable {
 
     private Builder() {}
 
-    /// How many goroutines run at once, from 1.
+    /// How many goroutines run at once, from 1. The container's CPU quota then changes nothing.
     public Builder maxProcs(int n) {
       maxProcs = Knobs.checkMaxProcs(n);
       return this;
@@ -73,9 +73,14 @@ public final class Scheduler implements AutoCloseable {
     return sched.maxProcs();
   }
 
-  /// Changes that number; answers the old one. Less than 1 only reads.
+  /// As {@link Gloom#maxProcs(int)}, here.
   public int maxProcs(int n) {
     return sched.maxProcs(n);
+  }
+
+  /// As {@link Gloom#defaultMaxProcs()}, here.
+  public int defaultMaxProcs() {
+    return sched.defaultMaxProcs();
   }
 
   /// Goroutines that have started and not ended.

@@ -65,6 +65,7 @@ public final class Vthread {
     Carrier.current();
     Container.init();
     TimerQueues.init();
+    Vm.init();
     Door.require();
   }
 

@@ -6,20 +6,27 @@ import org.jspecify.annotations.Nullable;
 
 /// The settings: every `gloom.*` system property, its default and its range, and what is taken from
 /// the environment as Go does. A malformed property is an error that says what is right; a
-/// malformed GOMAXPROCS is ignored, as in Go.
+/// malformed GOMAXPROCS is ignored, as in Go. ({@link Cpus} has those that say which CPUs count.)
+///
+/// @param maxProcs the number of processors, {@link #BY_DEFAULT} if nobody said one
+/// @param exitOnPanic whether an exception that leaves a goroutine ends the program
+/// @param haltOnBug whether a bug of gloom's own does
 public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
 
+  /// As many processors as {@link Cpus} says, and as it will say later.
+  public static final int BY_DEFAULT = 0;
+
   /// The settings of this process.
   public static Knobs ofProcess() {
-    return of(System.getProperties(), System.getenv(), Runtime.getRuntime().availableProcessors());
+    return of(System.getProperties(), System.getenv());
   }
 
-  static Knobs of(Properties properties, Map<String, String> environment, int cpus) {
+  static Knobs of(Properties properties, Map<String, String> environment) {
     String maxProcs = properties.getProperty("gloom.maxprocs");
     return new Knobs(
-        maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS"), cpus) : maxProcs(maxProcs),
+        maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS")) : maxProcs(maxProcs),
         oneOf(properties, "gloom.panic", "handler", "exit"),
         !oneOf(properties, "gloom.onbug", "halt", "log"));
   }
@@ -41,14 +48,14 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     }
   }
 
-  private static int goMaxProcs(@Nullable String value, int cpus) {
+  private static int goMaxProcs(@Nullable String value) {
     if (value == null) {
-      return cpus;
+      return BY_DEFAULT;
     }
     try {
       return checkMaxProcs(Integer.parseInt(value));
     } catch (IllegalArgumentException _) {
-      return cpus;
+      return BY_DEFAULT;
     }
   }
 

@@ -32,28 +32,68 @@ final class Resize {
   /// One change at a time. Never taken on the ready path.
   private final ReentrantLock lock = new ReentrantLock();
 
+  /// Whether somebody has said how many processors there are to be; then the number stays. Written
+  /// under the lock. Go: `customGOMAXPROCS`
+  private volatile boolean custom;
+
   /// What Ps that are gone have counted. Written under the lock, read a little late.
   private final Totals gone = new Totals();
 
-  Resize(Sched sched) {
+  Resize(Sched sched, boolean custom) {
     this.sched = sched;
+    this.custom = custom;
   }
 
-  /// Answers the number before.
+  /// To the caller's own number; answers the one before.
   int to(int n) {
     Headroom.check(); // from here on nothing may stop half way
     lock.lock();
     try {
-      int before = sched.procs().max;
-      if (n > before) {
-        grow(n);
-      } else if (n < before) {
-        shrink(n);
-      }
-      return before;
+      custom = true;
+      return change(n);
     } finally {
       lock.unlock();
     }
+  }
+
+  /// Back to what {@link Cpus} says, now and in future; answers it.
+  int toDefault() {
+    Headroom.check();
+    lock.lock();
+    try {
+      custom = false;
+      change(sched.cpus.now());
+      return sched.procs().max;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// To what {@link Cpus} says now, unless the number is somebody's own.
+  void follow() {
+    lock.lock();
+    try {
+      if (!custom) {
+        change(sched.cpus.now());
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /// Whether the number is to be kept at what {@link Cpus} says. A hint for those without the lock.
+  boolean follows() {
+    return !custom && sched.cpus.updates();
+  }
+
+  private int change(int n) {
+    int before = sched.procs().max;
+    if (n > before) {
+      grow(n);
+    } else if (n < before) {
+      shrink(n);
+    }
+    return before;
   }
 
   private void grow(int n) {

@@ -36,7 +36,9 @@ public final class Sched {
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
-  final Resize resize = new Resize(this);
+  final Resize resize;
+  final Cpus cpus;
+  final CpuFollower cpuFollower = new CpuFollower(this);
   final Container container;
 
   /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
@@ -75,13 +77,17 @@ public final class Sched {
     return winner == null ? made : winner;
   }
 
-  /// A scheduler on real time and real threads.
+  /// A scheduler on real time and real threads; maxProcs is {@link Knobs#BY_DEFAULT} or a number.
   public Sched(int maxProcs, Knobs knobs) {
     this(maxProcs, knobs, System.nanoTime(), Clock.SYSTEM, Parker.SYSTEM);
   }
 
   /// The same with its seams given, for tests.
   Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker) {
+    this(maxProcs, knobs, seed, clock, parker, Cpus.ofProcess());
+  }
+
+  Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker, Cpus cpus) {
     Vthread.require();
     Starter.init();
     ParkTimers.install();
@@ -93,7 +99,10 @@ public final class Sched {
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
     this.container = new Container(name, this::threads);
-    P[] all = resize.newProcs(new P[0], Knobs.checkMaxProcs(maxProcs));
+    this.cpus = cpus;
+    boolean custom = maxProcs != Knobs.BY_DEFAULT;
+    this.resize = new Resize(this, custom);
+    P[] all = resize.newProcs(new P[0], custom ? Knobs.checkMaxProcs(maxProcs) : cpus.now());
     this.procs = new Procs(all, all.length);
     idle.add(all, 0);
   }
@@ -307,9 +316,17 @@ public final class Sched {
     return procs.max;
   }
 
-  /// Changes that number and answers the old one; less than 1 only reads. Go: `GOMAXPROCS`
+  /// Changes that number and answers the old one; less than 1 only reads. The number is the
+  /// caller's from now on, also if it is the old one: it no longer follows the CPUs. Go:
+  /// `GOMAXPROCS`
   public int maxProcs(int n) {
     return n < 1 ? maxProcs() : resize.to(Knobs.checkMaxProcs(n));
+  }
+
+  /// Goes back to the default number, answers it, and follows the CPUs from now on. Go:
+  /// `SetDefaultGOMAXPROCS`
+  public int defaultMaxProcs() {
+    return resize.toDefault();
   }
 
   void procs(Procs changed) {

@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Each round it asks a P that has spent a whole slice on one goroutine, or on one run-next chain,
 /// to let the others go first, tells a busy P whose alarm is due, gives away a run-next that its P
-/// keeps but does not run, finishes what a caller without stack left undone, and ends the threads
-/// of a closed scheduler. It is also the safety net: goroutines that wait while a P is idle and no
-/// M searches for 10 ms would be a bug of ours; it wakes an M, counts a *rescue* and says so once.
+/// keeps but does not run, finishes what a caller without stack left undone, has the container's
+/// quota followed, and ends the threads of a closed scheduler. It is also the safety net:
+/// goroutines that wait while a P is idle and no M searches for 10 ms would be a bug of ours; it
+/// wakes an M, counts a *rescue* and says so once.
 ///
 /// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps
 /// are idle: the next P that leaves the idle list wakes it.
@@ -118,6 +119,7 @@ final class Sysmon {
         long until = sched.clock.nanoTime() + DEEP_SLEEP_NANOS;
         while (asleep && !sched.stranded && until - sched.clock.nanoTime() > 0) {
           sched.parker.parkNanos(STRANDED_LOOK_NANOS);
+          sched.cpuFollower.look(sched.clock.nanoTime());
         }
       }
       asleep = false;
@@ -140,6 +142,7 @@ final class Sysmon {
       sched.recoverStranded();
       acted = true;
     }
+    sched.cpuFollower.look(now);
     if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
       readAnew(now);
     } else {

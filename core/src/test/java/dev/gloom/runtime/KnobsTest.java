@@ -15,16 +15,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(20)
 class KnobsTest {
-  private static final int CPUS = 6;
-
   private final Properties properties = new Properties();
 
   private Knobs knobs() {
-    return Knobs.of(properties, Map.of(), CPUS);
+    return Knobs.of(properties, Map.of());
   }
 
   private Knobs knobs(String goMaxProcs) {
-    return Knobs.of(properties, Map.of("GOMAXPROCS", goMaxProcs), CPUS);
+    return Knobs.of(properties, Map.of("GOMAXPROCS", goMaxProcs));
   }
 
   private String refused() {
@@ -32,8 +30,8 @@ class KnobsTest {
   }
 
   @Test
-  void withoutSettingsThereAreAsManyProcessorsAsCoresAndJavasOwnHandlers() {
-    assertEquals(new Knobs(CPUS, false, true), knobs());
+  void withoutSettingsThereAreAsManyProcessorsAsCpusAndJavasOwnHandlers() {
+    assertEquals(new Knobs(Knobs.BY_DEFAULT, false, true), knobs());
   }
 
   @ParameterizedTest
@@ -65,7 +63,7 @@ class KnobsTest {
   @ParameterizedTest
   @ValueSource(strings = {"0", "-3", "many", "", "1.5", "65537", "99999999999"})
   void malformedGomaxprocsIsIgnored(String value) {
-    assertEquals(CPUS, knobs(value).maxProcs());
+    assertEquals(Knobs.BY_DEFAULT, knobs(value).maxProcs());
   }
 
   @Test
