@@ -89,6 +89,12 @@ public final class Gloom {
     return scheduler().stats();
   }
 
+  /// All goroutines with what they do and their stacks, in the shape of Go's goroutine dump; the
+  /// caller first.
+  public static String dump() {
+    return scheduler().dump();
+  }
+
   private static Scheduler scheduler() {
     Sched current = Sched.current();
     return current == null ? byDefault() : new Scheduler(current);

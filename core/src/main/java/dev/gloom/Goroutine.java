@@ -1,6 +1,7 @@
 package dev.gloom;
 
 import dev.gloom.runtime.G;
+import dev.gloom.runtime.Waits;
 import java.time.Duration;
 
 /// A goroutine that was started. Holding on to it costs nothing, and losing it does no harm.
@@ -48,6 +49,12 @@ public final class Goroutine {
       case WAITING -> State.WAITING;
       case DEAD -> State.DEAD;
     };
+  }
+
+  /// What it waits for, in the words of a {@linkplain Gloom#dump dump}: `chan receive`, `lock`,
+  /// `sleep` …; "" if it does not wait.
+  public String waitReason() {
+    return Waits.of(g);
   }
 
   /// Waits until it has ended, from a goroutine or any other thread. How it ended is not told: an

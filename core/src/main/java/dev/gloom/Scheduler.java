@@ -1,5 +1,6 @@
 package dev.gloom;
 
+import dev.gloom.runtime.Dump;
 import dev.gloom.runtime.G;
 import dev.gloom.runtime.Knobs;
 import dev.gloom.runtime.Sched;
@@ -117,6 +118,11 @@ public final class Scheduler implements AutoCloseable {
         c.wakeups(),
         0,
         c.rescues());
+  }
+
+  /// As {@link Gloom#dump}, here.
+  public String dump() {
+    return Dump.of(sched);
   }
 
   /// Refuses new goroutines; does not wait for those that exist.

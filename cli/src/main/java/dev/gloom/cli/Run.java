@@ -60,13 +60,18 @@ public final class Run {
 
   private static void start(MainMethod main, String[] args) throws Exception {
     // A program, unlike a library, ends when a goroutine panics: set before the runtime reads it.
-    if (System.getProperty("gloom.panic") == null) {
-      System.setProperty("gloom.panic", "exit");
-    }
+    setByDefault("gloom.panic", "exit");
+    setByDefault("gloom.dumpsignal", "USR1");
     Thread.currentThread().setContextClassLoader(main.loader());
     // Not Gloom.run, which would hand main's exception to this thread: nobody here recovers from
     // it.
     Gloom.go("main", () -> main.call(args)).join();
+  }
+
+  private static void setByDefault(String name, String value) {
+    if (System.getProperty(name) == null) {
+      System.setProperty(name, value);
+    }
   }
 
   static MainMethod find(String target, List<String> classPath)

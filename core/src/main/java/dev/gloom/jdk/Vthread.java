@@ -193,6 +193,40 @@ public final class Vthread {
     ENDED
   }
 
+  /// How the thread waits.
+  public static Wait wait(Thread vthread) {
+    int s = state(vthread) & ~SUSPENDED;
+    if (s == PARKED || s == PINNED) {
+      return Wait.PARK;
+    }
+    if (s == TIMED_PARKED || s == TIMED_PINNED) {
+      return Wait.TIMED_PARK;
+    }
+    if (s == BLOCKED) {
+      return Wait.MONITOR;
+    }
+    if (s == WAIT) {
+      return Wait.OBJECT;
+    }
+    return s == TIMED_WAIT ? Wait.TIMED_OBJECT : Wait.NONE;
+  }
+
+  /// The ways in which a virtual thread waits.
+  public enum Wait {
+    /// It does not.
+    NONE,
+    /// `LockSupport.park`.
+    PARK,
+    /// `LockSupport.parkNanos`, or a sleep.
+    TIMED_PARK,
+    /// `synchronized`.
+    MONITOR,
+    /// `Object.wait`.
+    OBJECT,
+    /// `Object.wait` with a time.
+    TIMED_OBJECT
+  }
+
   private static int state(Thread vthread) {
     try {
       return (int) STATE.invokeExact(vthread);

@@ -5,6 +5,7 @@ import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -95,6 +96,10 @@ public final class G implements Executor, Runnable {
   /// Why it waits, if it waits through gloom. Written by the goroutine itself, before it parks and
   /// null again after; others read it a little late.
   public @Nullable WaitReason waitReason;
+
+  /// When it last went to wait, by the scheduler's coarse clock. Written by its M while the word is
+  /// still RUNNING.
+  private long waitingSinceNanos;
 
   private @Nullable Callable<?> body;
 
@@ -260,6 +265,7 @@ public final class G implements Executor, Runnable {
 
   /// RUNNING -> IDLE, or false if somebody wants it to run again.
   boolean setIdle() {
+    waitingSinceNanos = sched.coarseNanos; // published by the CAS
     return casWord(RUNNING, IDLE);
   }
 
@@ -301,6 +307,11 @@ public final class G implements Executor, Runnable {
     };
   }
 
+  /// For how long it has waited; 0 while it is on an M or in a queue, also one that is pinned.
+  long waitedNanos() {
+    return word == IDLE ? Math.max(0, sched.clock.nanoTime() - waitingSinceNanos) : 0;
+  }
+
   /// Go's states of a goroutine, as far as they exist here.
   public enum Status {
     /// Not started.
@@ -314,7 +325,12 @@ public final class G implements Executor, Runnable {
     /// Parked, asleep, blocked.
     WAITING,
     /// Ended.
-    DEAD
+    DEAD;
+
+    /// In Go's words.
+    String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 
   @Override

@@ -7,9 +7,20 @@ import org.jspecify.annotations.Nullable;
 /// The settings: every `gloom.*` system property, its default and its range, and what is taken from
 /// the environment as Go does. A malformed property is an error that says what is right; a
 /// malformed GOMAXPROCS is ignored, as in Go.
-public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
+public record Knobs(
+    int maxProcs,
+    boolean exitOnPanic,
+    boolean haltOnBug,
+    Debug debug,
+    @Nullable String dumpSignal,
+    boolean detectDeadlock) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
+
+  /// With the defaults of what else there is.
+  Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
+    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true);
+  }
 
   /// The settings of this process.
   public static Knobs ofProcess() {
@@ -21,7 +32,10 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     return new Knobs(
         maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS"), cpus) : maxProcs(maxProcs),
         oneOf(properties, "gloom.panic", "handler", "exit"),
-        !oneOf(properties, "gloom.onbug", "halt", "log"));
+        !oneOf(properties, "gloom.onbug", "halt", "log"),
+        Debug.of(properties, environment),
+        dumpSignal(properties.getProperty("gloom.dumpsignal", "off")),
+        !oneOf(properties, "gloom.deadlock", "report", "off"));
   }
 
   /// Checks a number of processors that a caller gave.
@@ -52,6 +66,11 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     }
   }
 
+  private static @Nullable String dumpSignal(String value) {
+    String name = value.strip();
+    return name.equals("off") ? null : name.startsWith("SIG") ? name.substring(3) : name;
+  }
+
   /// False for the first word, which is the default, and true for the second.
   private static boolean oneOf(Properties properties, String name, String first, String second) {
     String value = properties.getProperty(name, first);
@@ -64,7 +83,7 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     throw malformed(name, value, first + " or " + second);
   }
 
-  private static IllegalArgumentException malformed(String name, String value, String right) {
+  static IllegalArgumentException malformed(String name, String value, String right) {
     return new IllegalArgumentException(
         "gloom: the system property %s is \"%s\" but must be %s: correct or remove -D%s=%s"
             .formatted(name, value, right, name, value));

@@ -7,7 +7,9 @@ import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -22,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 /// Go: `schedt`, `schedinit`, `procresize`
 public final class Sched {
   private static final AtomicInteger NAMES = new AtomicInteger();
+
+  /// Those of this process that have threads. Written by their sysmons.
+  static final Set<Sched> LIVE = ConcurrentHashMap.newKeySet();
 
   final String name;
   final long seed;
@@ -39,6 +44,10 @@ public final class Sched {
 
   /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
   volatile boolean stranded;
+
+  /// The time a few milliseconds ago, for whoever cannot afford to read the clock: written by
+  /// sysmon at each round, and by whoever ends its deep sleep.
+  long coarseNanos;
 
   private volatile Procs procs;
   private volatile boolean closed;
@@ -78,6 +87,9 @@ public final class Sched {
     this.parker = parker;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
+    if (knobs.dumpSignal() != null) {
+      DumpSignal.install(knobs.dumpSignal());
+    }
     this.container = new Container(name, this::threads);
     P[] all = newProcs(new P[0], Knobs.checkMaxProcs(maxProcs));
     this.procs = new Procs(all, all.length);
@@ -311,6 +323,7 @@ public final class Sched {
     var m = new M(this, mIds.getAndIncrement(), p, true);
     m.setContextClassLoader(ClassLoader.getSystemClassLoader());
     mCount.incrementAndGet();
+    coarseNanos = clock.nanoTime();
     try {
       sysmon.ensureRunning();
       m.start(); // last: the Starter tries again after a failure, and a P has one M

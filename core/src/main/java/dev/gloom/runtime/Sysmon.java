@@ -80,6 +80,7 @@ final class Sysmon {
 
   /// Ends a deep sleep.
   void wake() {
+    sched.coarseNanos = sched.clock.nanoTime(); // nobody else has written it during the sleep
     asleep = false;
     Thread t = thread.get();
     if (t != null) {
@@ -94,10 +95,14 @@ final class Sysmon {
   private void loop() {
     try {
       do {
+        Sched.LIVE.add(sched);
         while (!sched.endThreadsIfDone()) {
           sleep();
-          round(sched.clock.nanoTime());
+          long now = sched.clock.nanoTime();
+          sched.coarseNanos = now;
+          round(now);
         }
+        Sched.LIVE.remove(sched);
         // A start that slipped past the closing may have made a new M meanwhile. It counts the M
         // and
         // then looks for this thread; here it is the other way round, so one of the two sees it.
