@@ -70,7 +70,7 @@ public final class Gloom {
   /// Pauses the calling goroutine or thread. Zero or less returns at once.
   public static void sleep(Duration duration) throws InterruptedException {
     if (duration.isPositive()) {
-      Thread.sleep(duration);
+      Sched.sleep(duration);
     }
   }
 

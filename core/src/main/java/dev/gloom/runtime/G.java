@@ -276,6 +276,11 @@ public final class G implements Executor, Runnable {
 
   // What everybody may ask.
 
+  /// The M that runs it at this moment, or null; a moment's view.
+  @Nullable M runsOn() {
+    return word >= RUNNING ? lastM : null;
+  }
+
   /// Its virtual thread.
   public Thread thread() {
     return thread;

@@ -6,6 +6,7 @@ import dev.gloom.jdk.Mount;
 import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -40,6 +41,7 @@ public final class Sched {
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
+  final Schedtrace trace;
   final Container container;
 
   /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
@@ -54,6 +56,10 @@ public final class Sched {
   private final AtomicLong ids = new AtomicLong(1);
   private final AtomicInteger mCount = new AtomicInteger();
   private final AtomicInteger mIds = new AtomicInteger();
+
+  /// All Ms, oldest first. Replaced as a whole, by the Starter, when one is added; those that have
+  /// ended go then.
+  private volatile M[] ms = {};
 
   /// Serialises changes of maxProcs. Never taken on the ready path.
   private final ReentrantLock resizing = new ReentrantLock();
@@ -87,6 +93,7 @@ public final class Sched {
     this.parker = parker;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
+    this.trace = new Schedtrace(this, knobs.debug());
     if (knobs.dumpSignal() != null) {
       DumpSignal.install(knobs.dumpSignal());
     }
@@ -160,6 +167,21 @@ public final class Sched {
       return;
     }
     m.sched.mount.suspendRunnable();
+  }
+
+  /// Pauses the caller, and says so.
+  public static void sleep(Duration duration) throws InterruptedException {
+    G g = currentG();
+    if (g == null) {
+      Thread.sleep(duration);
+      return;
+    }
+    g.waitReason = WaitReason.SLEEP;
+    try {
+      Thread.sleep(duration);
+    } finally {
+      g.waitReason = null;
+    }
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // what a thread that is no goroutine can do instead
@@ -320,17 +342,41 @@ public final class Sched {
 
   /// Starts a thread for `p`. For the Starter, whose thread it comes from.
   void startM(P p) {
-    var m = new M(this, mIds.getAndIncrement(), p, true);
+    var m = new M(this, newMid(), p, true);
     m.setContextClassLoader(ClassLoader.getSystemClassLoader());
     mCount.incrementAndGet();
     coarseNanos = clock.nanoTime();
+    M[] more = withoutEnded(1);
+    more[more.length - 1] = m;
     try {
       sysmon.ensureRunning();
       m.start(); // last: the Starter tries again after a failure, and a P has one M
+      ms = more;
     } catch (Throwable e) {
       mCount.decrementAndGet();
       throw e;
     }
+  }
+
+  int newMid() {
+    return mIds.getAndIncrement();
+  }
+
+  /// The Ms that live, oldest first.
+  M[] ms() {
+    return withoutEnded(0);
+  }
+
+  private M[] withoutEnded(int room) {
+    M[] all = ms;
+    M[] living = new M[all.length + room];
+    int n = 0;
+    for (M m : all) {
+      if (m.isAlive()) {
+        living[n++] = m;
+      }
+    }
+    return Arrays.copyOf(living, n + room);
   }
 
   long takeIds(int n) {

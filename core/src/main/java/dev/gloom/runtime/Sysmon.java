@@ -43,6 +43,9 @@ final class Sysmon {
 
   private volatile long rescues;
 
+  /// Its number among the Ms, of which it is one in Go.
+  private volatile int mid;
+
   // This thread's own.
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
@@ -61,6 +64,7 @@ final class Sysmon {
     if (thread.get() == null) {
       Thread t = Starter.newThread(sched.name + "-sysmon", this::loop);
       if (thread.compareAndSet(null, t)) {
+        mid = sched.newMid();
         try {
           t.start();
         } catch (Throwable e) {
@@ -88,6 +92,10 @@ final class Sysmon {
     }
   }
 
+  int mid() {
+    return mid;
+  }
+
   long rescues() {
     return rescues;
   }
@@ -101,6 +109,7 @@ final class Sysmon {
           long now = sched.clock.nanoTime();
           sched.coarseNanos = now;
           round(now);
+          sched.trace.look(now);
         }
         Sched.LIVE.remove(sched);
         // A start that slipped past the closing may have made a new M meanwhile. It counts the M
@@ -117,7 +126,7 @@ final class Sysmon {
     long starts = sched.idle.starts();
     boolean quiet = starts == startsSeen;
     startsSeen = starts;
-    if (quiet && allIdle() && !sched.isClosed()) {
+    if (quiet && allIdle() && !sched.isClosed() && !sched.trace.on()) {
       asleep = true;
       if (allIdle() && !sched.isClosed() && !sched.stranded) {
         long until = sched.clock.nanoTime() + DEEP_SLEEP_NANOS;
