@@ -30,7 +30,8 @@ public final class Gloom {
   private Gloom() {}
 
   /// Runs `body` as a goroutine and waits for it, from a goroutine or any other thread. Returns
-  /// when the body does, without waiting for goroutines that it started; throws what it threw.
+  /// when the body does, without waiting for goroutines that it started; throws what it threw. On a
+  /// platform thread it throws {@link DeadlockException} when all goroutines are asleep for good.
   public static void run(Body body) throws Exception {
     scheduler().run(body);
   }

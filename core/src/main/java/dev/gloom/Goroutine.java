@@ -58,9 +58,13 @@ public final class Goroutine {
   }
 
   /// Waits until it has ended, from a goroutine or any other thread. How it ended is not told: an
-  /// exception that left it has been reported by then.
+  /// exception that left it has been reported by then. On a platform thread it throws {@link
+  /// DeadlockException} when all goroutines are asleep for good.
   public void join() throws InterruptedException {
-    g.join();
+    String deadlock = g.join();
+    if (deadlock != null) {
+      throw new DeadlockException(deadlock);
+    }
   }
 
   /// Waits until it has ended or the time is over; false in the second case.

@@ -55,7 +55,10 @@ public final class Scheduler implements AutoCloseable {
 
   /// As {@link Gloom#run}, here.
   public void run(Body body) throws Exception {
-    sched.run(Objects.requireNonNull(body, "run of null body"));
+    String deadlock = sched.run(Objects.requireNonNull(body, "run of null body"));
+    if (deadlock != null) {
+      throw new DeadlockException(deadlock);
+    }
   }
 
   /// As {@link Gloom#go(Body)}, here.

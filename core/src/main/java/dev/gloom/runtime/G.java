@@ -276,6 +276,11 @@ public final class G implements Executor, Runnable {
 
   // What everybody may ask.
 
+  /// Whether it is on no M and in no queue.
+  boolean isIdle() {
+    return word == IDLE && strandedAs == 0;
+  }
+
   /// The M that runs it at this moment, or null; a moment's view.
   @Nullable M runsOn() {
     return word >= RUNNING ? lastM : null;
@@ -286,10 +291,14 @@ public final class G implements Executor, Runnable {
     return thread;
   }
 
-  /// Waits until it has ended; afterwards it is not counted any more.
-  public void join() throws InterruptedException {
-    thread.join();
-    sched.registry.remove(this);
+  /// Waits until it has ended: null then, and it is not counted any more. On a platform thread,
+  /// when all goroutines are asleep for good: their dump.
+  public @Nullable String join() throws InterruptedException {
+    String deadlock = sched.deadlock.await(this);
+    if (deadlock == null) {
+      sched.registry.remove(this);
+    }
+    return deadlock;
   }
 
   /// The same for at most a time; false if it is over.

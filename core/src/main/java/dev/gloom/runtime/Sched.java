@@ -8,6 +8,7 @@ import dev.gloom.jdk.Vthread;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
@@ -42,6 +43,7 @@ public final class Sched {
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
   final Schedtrace trace;
+  final Deadlock deadlock;
   final Container container;
 
   /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
@@ -93,6 +95,7 @@ public final class Sched {
     this.parker = parker;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
+    this.deadlock = new Deadlock(this, knobs.detectDeadlock());
     this.trace = new Schedtrace(this, knobs.debug());
     if (knobs.dumpSignal() != null) {
       DumpSignal.install(knobs.dumpSignal());
@@ -105,12 +108,16 @@ public final class Sched {
 
   // Running goroutines.
 
-  /// Runs `body` as a goroutine and waits for it; what it throws is thrown here.
-  public void run(Callable<?> body) throws Exception {
+  /// Runs `body` as a goroutine and waits for it; what it throws is thrown here. Answers null; or,
+  /// on a platform thread, when all goroutines are asleep for good, their dump.
+  public @Nullable String run(Callable<?> body) throws Exception {
     var outcome = new Outcome(body);
     G g = Spawn.go(this, "", outcome);
-    g.join();
-    outcome.rethrow();
+    String deadlock = g.join();
+    if (deadlock == null) {
+      outcome.rethrow();
+    }
+    return deadlock;
   }
 
   private static final class Outcome implements Callable<@Nullable Object> {
@@ -365,6 +372,13 @@ public final class Sched {
   /// The Ms that live, oldest first.
   M[] ms() {
     return withoutEnded(0);
+  }
+
+  /// The Ms and sysmon.
+  Set<Thread> ownThreads() {
+    Set<Thread> own = new HashSet<>(Arrays.asList(ms()));
+    own.add(sysmon.thread());
+    return own;
   }
 
   private M[] withoutEnded(int room) {

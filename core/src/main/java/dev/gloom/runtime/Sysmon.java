@@ -30,6 +30,9 @@ final class Sysmon {
   /// then: 20 us a second.
   private static final long STRANDED_LOOK_NANOS = 1_000_000_000;
 
+  /// How often it looks whether the thread has ended that keeps a deadlock from being certain.
+  private static final long THREAD_LOOK_NANOS = 700_000_000;
+
   private static final long RESCUE_AFTER_NANOS = 10_000_000;
 
   private final Sched sched;
@@ -92,6 +95,10 @@ final class Sysmon {
     }
   }
 
+  @Nullable Thread thread() {
+    return thread.get();
+  }
+
   int mid() {
     return mid;
   }
@@ -112,6 +119,7 @@ final class Sysmon {
           sched.trace.look(now);
         }
         Sched.LIVE.remove(sched);
+        sched.deadlock.tellOthers();
         // A start that slipped past the closing may have made a new M meanwhile. It counts the M
         // and
         // then looks for this thread; here it is the other way round, so one of the two sees it.
@@ -126,13 +134,12 @@ final class Sysmon {
     long starts = sched.idle.starts();
     boolean quiet = starts == startsSeen;
     startsSeen = starts;
+    long now = sched.clock.nanoTime();
+    long nextLook = quiet && allIdle() ? sched.deadlock.look(now) : Deadlock.NEVER;
     if (quiet && allIdle() && !sched.isClosed() && !sched.trace.on()) {
       asleep = true;
-      if (allIdle() && !sched.isClosed() && !sched.stranded) {
-        long until = sched.clock.nanoTime() + DEEP_SLEEP_NANOS;
-        while (asleep && !sched.stranded && until - sched.clock.nanoTime() > 0) {
-          sched.parker.parkNanos(STRANDED_LOOK_NANOS);
-        }
+      if (allIdle() && !sched.isClosed() && !sched.stranded && sched.deadlock.hasNoNews()) {
+        sleepDeeply(now + Math.min(nextLook, DEEP_SLEEP_NANOS));
       }
       asleep = false;
       delayNanos = FIRST_DELAY_NANOS;
@@ -140,6 +147,15 @@ final class Sysmon {
     }
     sleepsSinceNanos = sched.clock.nanoTime();
     sched.parker.parkNanos(delayNanos);
+  }
+
+  private void sleepDeeply(long until) {
+    long most = sched.deadlock.waitsForAThread() ? THREAD_LOOK_NANOS : STRANDED_LOOK_NANOS;
+    for (long now = sched.clock.nanoTime();
+        asleep && !sched.stranded && until - now > 0 && !sched.deadlock.obstacleIsGone();
+        now = sched.clock.nanoTime()) {
+      sched.parker.parkNanos(Math.min(most, until - now));
+    }
   }
 
   private boolean allIdle() {
