@@ -30,9 +30,6 @@ public final class Pollers {
 
   private Pollers() {}
 
-  /// Runs the static initialiser, so that its look-ups count.
-  static void init() {}
-
   /// How many wait; a great many if this JDK does not tell. Starts the JDK's pollers if there are
   /// none, so ask only when there are: a thread `MasterPoller` or `Read-Poller` lives.
   public static int registered() {

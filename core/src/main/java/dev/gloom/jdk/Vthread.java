@@ -67,7 +67,6 @@ public final class Vthread {
     // Initialises the door's other users, so that their look-ups count too.
     Carrier.current();
     Container.init();
-    Pollers.init();
     Door.require();
   }
 
