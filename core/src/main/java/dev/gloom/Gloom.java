@@ -31,7 +31,8 @@ public final class Gloom {
   private Gloom() {}
 
   /// Runs `body` as a goroutine and waits for it, from a goroutine or any other thread. Returns
-  /// when the body does, without waiting for goroutines that it started; throws what it threw.
+  /// when the body does, without waiting for goroutines that it started; throws what it threw. On a
+  /// platform thread it throws {@link DeadlockException} when all goroutines are asleep for good.
   public static void run(Body body) throws Exception {
     scheduler().run(body);
   }
@@ -100,7 +101,7 @@ public final class Gloom {
   /// Pauses the calling goroutine or thread. Zero or less returns at once.
   public static void sleep(Duration duration) throws InterruptedException {
     if (duration.isPositive()) {
-      Thread.sleep(duration);
+      Sched.sleep(duration);
     }
   }
 
@@ -178,6 +179,12 @@ public final class Gloom {
   /// What the scheduler has counted so far.
   public static Stats stats() {
     return scheduler().stats();
+  }
+
+  /// All goroutines with what they do and their stacks, in the shape of Go's goroutine dump; the
+  /// caller first.
+  public static String dump() {
+    return scheduler().dump();
   }
 
   private static Scheduler scheduler() {

@@ -1,5 +1,6 @@
 package dev.gloom;
 
+import dev.gloom.runtime.Dump;
 import dev.gloom.runtime.G;
 import dev.gloom.runtime.Knobs;
 import dev.gloom.runtime.Sched;
@@ -54,7 +55,10 @@ public final class Scheduler implements AutoCloseable {
 
   /// As {@link Gloom#run}, here.
   public void run(Body body) throws Exception {
-    sched.run(Objects.requireNonNull(body, "run of null body"));
+    String deadlock = sched.run(Objects.requireNonNull(body, "run of null body"));
+    if (deadlock != null) {
+      throw new DeadlockException(deadlock);
+    }
   }
 
   /// As {@link Gloom#go(Body)}, here.
@@ -123,6 +127,11 @@ public final class Scheduler implements AutoCloseable {
         c.handoffs(),
         c.alarms(),
         c.rescues());
+  }
+
+  /// As {@link Gloom#dump}, here.
+  public String dump() {
+    return Dump.of(sched);
   }
 
   /// Refuses new goroutines; does not wait for those that exist.

@@ -11,12 +11,26 @@ import org.jspecify.annotations.Nullable;
 /// @param maxProcs the number of processors, {@link #BY_DEFAULT} if nobody said one
 /// @param exitOnPanic whether an exception that leaves a goroutine ends the program
 /// @param haltOnBug whether a bug of gloom's own does
-public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
+/// @param debug what the scheduler prints about itself
+/// @param dumpSignal the signal that asks for a dump of all goroutines, if any
+/// @param detectDeadlock whether a deadlock of all goroutines is reported
+public record Knobs(
+    int maxProcs,
+    boolean exitOnPanic,
+    boolean haltOnBug,
+    Debug debug,
+    @Nullable String dumpSignal,
+    boolean detectDeadlock) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
 
   /// As many processors as {@link Cpus} says, and as it will say later.
   public static final int BY_DEFAULT = 0;
+
+  /// With the defaults of what else there is.
+  Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
+    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true);
+  }
 
   /// The settings of this process.
   public static Knobs ofProcess() {
@@ -28,7 +42,10 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     return new Knobs(
         maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS")) : maxProcs(maxProcs),
         oneOf(properties, "gloom.panic", "handler", "exit"),
-        !oneOf(properties, "gloom.onbug", "halt", "log"));
+        !oneOf(properties, "gloom.onbug", "halt", "log"),
+        Debug.of(properties, environment),
+        dumpSignal(properties.getProperty("gloom.dumpsignal", "off")),
+        !oneOf(properties, "gloom.deadlock", "report", "off"));
   }
 
   /// Checks a number of processors that a caller gave.
@@ -59,6 +76,11 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     }
   }
 
+  private static @Nullable String dumpSignal(String value) {
+    String name = value.strip();
+    return name.equals("off") ? null : name.startsWith("SIG") ? name.substring(3) : name;
+  }
+
   /// False for the first word, which is the default, and true for the second.
   private static boolean oneOf(Properties properties, String name, String first, String second) {
     String value = properties.getProperty(name, first);
@@ -71,7 +93,7 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     throw malformed(name, value, first + " or " + second);
   }
 
-  private static IllegalArgumentException malformed(String name, String value, String right) {
+  static IllegalArgumentException malformed(String name, String value, String right) {
     return new IllegalArgumentException(
         "gloom: the system property %s is \"%s\" but must be %s: correct or remove -D%s=%s"
             .formatted(name, value, right, name, value));

@@ -6,8 +6,12 @@ import dev.gloom.jdk.Mount;
 import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -24,6 +28,9 @@ public final class Sched {
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final AtomicReference<@Nullable Sched> DEFAULT = new AtomicReference<>();
 
+  /// Those of this process that have threads. Written by their sysmons.
+  static final Set<Sched> LIVE = ConcurrentHashMap.newKeySet();
+
   final String name;
   final long seed;
   final Clock clock;
@@ -39,16 +46,26 @@ public final class Sched {
   final Resize resize;
   final Cpus cpus;
   final CpuFollower cpuFollower = new CpuFollower(this);
+  final Schedtrace trace;
+  final Deadlock deadlock;
   final Container container;
 
   /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
   volatile boolean stranded;
+
+  /// The time a few milliseconds ago, for whoever cannot afford to read the clock: written by
+  /// sysmon at each round, and by whoever ends its deep sleep.
+  long coarseNanos;
 
   private volatile Procs procs;
   private volatile boolean closed;
   private final AtomicLong ids = new AtomicLong(1);
   private final AtomicInteger mCount = new AtomicInteger();
   private final AtomicInteger mIds = new AtomicInteger();
+
+  /// All Ms, oldest first. Replaced as a whole, by the Starter, when one is added; those that have
+  /// ended go then.
+  private volatile M[] ms = {};
 
   /// All Ps that may hold work, and the order in which to steal from them. Replaced as a whole.
   static final class Procs {
@@ -98,6 +115,11 @@ public final class Sched {
     this.parker = parker;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
+    this.deadlock = new Deadlock(this, knobs.detectDeadlock());
+    this.trace = new Schedtrace(this, knobs.debug());
+    if (knobs.dumpSignal() != null) {
+      DumpSignal.install(knobs.dumpSignal());
+    }
     this.container = new Container(name, this::threads);
     this.cpus = cpus;
     boolean custom = maxProcs != Knobs.BY_DEFAULT;
@@ -109,12 +131,16 @@ public final class Sched {
 
   // Running goroutines.
 
-  /// Runs `body` as a goroutine and waits for it; what it throws is thrown here.
-  public void run(Callable<?> body) throws Exception {
+  /// Runs `body` as a goroutine and waits for it; what it throws is thrown here. Answers null; or,
+  /// on a platform thread, when all goroutines are asleep for good, their dump.
+  public @Nullable String run(Callable<?> body) throws Exception {
     var outcome = new Outcome(body);
     G g = Spawn.go(this, "", outcome);
-    g.join();
-    outcome.rethrow();
+    String deadlock = g.join();
+    if (deadlock == null) {
+      outcome.rethrow();
+    }
+    return deadlock;
   }
 
   private static final class Outcome implements Callable<@Nullable Object> {
@@ -172,6 +198,21 @@ public final class Sched {
       return;
     }
     m.sched.mount.suspendRunnable();
+  }
+
+  /// Pauses the caller, and says so.
+  public static void sleep(Duration duration) throws InterruptedException {
+    G g = currentG();
+    if (g == null) {
+      Thread.sleep(duration);
+      return;
+    }
+    g.waitReason = WaitReason.SLEEP;
+    try {
+      Thread.sleep(duration);
+    } finally {
+      g.waitReason = null;
+    }
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // what a thread that is no goroutine can do instead
@@ -285,7 +326,8 @@ public final class Sched {
     return earliest;
   }
 
-  private boolean hasAlarms() {
+  /// Whether an alarm is pending; cancelled ones do not count.
+  boolean hasAlarms() {
     for (P p : procs.all) {
       if (p.timers.sweep() != 0) {
         return true;
@@ -335,16 +377,48 @@ public final class Sched {
 
   /// Starts a thread for `p`. For the Starter, whose thread it comes from.
   void startM(P p) {
-    var m = new M(this, mIds.getAndIncrement(), p, true);
+    var m = new M(this, newMid(), p, true);
     m.setContextClassLoader(ClassLoader.getSystemClassLoader());
     mCount.incrementAndGet();
+    coarseNanos = clock.nanoTime();
+    M[] more = withoutEnded(1);
+    more[more.length - 1] = m;
     try {
       sysmon.ensureRunning();
       m.start(); // last: the Starter tries again after a failure, and a P has one M
+      ms = more;
     } catch (Throwable e) {
       mCount.decrementAndGet();
       throw e;
     }
+  }
+
+  int newMid() {
+    return mIds.getAndIncrement();
+  }
+
+  /// The Ms that live, oldest first.
+  M[] ms() {
+    return withoutEnded(0);
+  }
+
+  /// The Ms and sysmon.
+  Set<Thread> ownThreads() {
+    Set<Thread> own = new HashSet<>(Arrays.asList(ms()));
+    own.add(sysmon.thread());
+    return own;
+  }
+
+  private M[] withoutEnded(int room) {
+    M[] all = ms;
+    M[] living = new M[all.length + room];
+    int n = 0;
+    for (M m : all) {
+      if (m.isAlive()) {
+        living[n++] = m;
+      }
+    }
+    return Arrays.copyOf(living, n + room);
   }
 
   long takeIds(int n) {

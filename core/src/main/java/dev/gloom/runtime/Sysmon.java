@@ -31,6 +31,9 @@ final class Sysmon {
   /// then: 20 us a second.
   private static final long STRANDED_LOOK_NANOS = 1_000_000_000;
 
+  /// How often it looks whether the thread has ended that keeps a deadlock from being certain.
+  private static final long THREAD_LOOK_NANOS = 700_000_000;
+
   private static final long RESCUE_AFTER_NANOS = 10_000_000;
 
   private final Sched sched;
@@ -43,6 +46,9 @@ final class Sysmon {
   private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
 
   private volatile long rescues;
+
+  /// Its number among the Ms, of which it is one in Go.
+  private volatile int mid;
 
   // This thread's own.
   private long sleepsSinceNanos;
@@ -62,6 +68,7 @@ final class Sysmon {
     if (thread.get() == null) {
       Thread t = Starter.newThread(sched.name + "-sysmon", this::loop);
       if (thread.compareAndSet(null, t)) {
+        mid = sched.newMid();
         try {
           t.start();
         } catch (Throwable e) {
@@ -81,11 +88,20 @@ final class Sysmon {
 
   /// Ends a deep sleep.
   void wake() {
+    sched.coarseNanos = sched.clock.nanoTime(); // nobody else has written it during the sleep
     asleep = false;
     Thread t = thread.get();
     if (t != null) {
       sched.parker.unpark(t);
     }
+  }
+
+  @Nullable Thread thread() {
+    return thread.get();
+  }
+
+  int mid() {
+    return mid;
   }
 
   long rescues() {
@@ -95,10 +111,16 @@ final class Sysmon {
   private void loop() {
     try {
       do {
+        Sched.LIVE.add(sched);
         while (!sched.endThreadsIfDone()) {
           sleep();
-          round(sched.clock.nanoTime());
+          long now = sched.clock.nanoTime();
+          sched.coarseNanos = now;
+          round(now);
+          sched.trace.look(now);
         }
+        Sched.LIVE.remove(sched);
+        sched.deadlock.tellOthers();
         // A start that slipped past the closing may have made a new M meanwhile. It counts the M
         // and
         // then looks for this thread; here it is the other way round, so one of the two sees it.
@@ -113,14 +135,12 @@ final class Sysmon {
     long starts = sched.idle.starts();
     boolean quiet = starts == startsSeen;
     startsSeen = starts;
-    if (quiet && allIdle() && !sched.isClosed()) {
+    long now = sched.clock.nanoTime();
+    long nextLook = quiet && allIdle() ? sched.deadlock.look(now) : Deadlock.NEVER;
+    if (quiet && allIdle() && !sched.isClosed() && !sched.trace.on()) {
       asleep = true;
-      if (allIdle() && !sched.isClosed() && !sched.stranded) {
-        long until = sched.clock.nanoTime() + DEEP_SLEEP_NANOS;
-        while (asleep && !sched.stranded && until - sched.clock.nanoTime() > 0) {
-          sched.parker.parkNanos(STRANDED_LOOK_NANOS);
-          sched.cpuFollower.look(sched.clock.nanoTime());
-        }
+      if (allIdle() && !sched.isClosed() && !sched.stranded && sched.deadlock.hasNoNews()) {
+        sleepDeeply(now + Math.min(nextLook, DEEP_SLEEP_NANOS));
       }
       asleep = false;
       delayNanos = FIRST_DELAY_NANOS;
@@ -128,6 +148,16 @@ final class Sysmon {
     }
     sleepsSinceNanos = sched.clock.nanoTime();
     sched.parker.parkNanos(delayNanos);
+  }
+
+  private void sleepDeeply(long until) {
+    long most = sched.deadlock.waitsForAThread() ? THREAD_LOOK_NANOS : STRANDED_LOOK_NANOS;
+    for (long now = sched.clock.nanoTime();
+        asleep && !sched.stranded && until - now > 0 && !sched.deadlock.obstacleIsGone();
+        now = sched.clock.nanoTime()) {
+      sched.parker.parkNanos(Math.min(most, until - now));
+      sched.cpuFollower.look(sched.clock.nanoTime());
+    }
   }
 
   private boolean allIdle() {

@@ -297,6 +297,22 @@ class SysmonTest {
   }
 
   @Test
+  void coarseClockIsSetByEachRoundAndByWhoeverEndsADeepSleep() throws Exception {
+    var steps = new Steps(1);
+    steps.now = 5;
+    steps.sched.sysmon.ensureRunning();
+    steps.next();
+    steps.now = 7;
+    assertTrue(steps.next() >= 1_000 * MILLI);
+    assertEquals(7, steps.sched.coarseNanos, "a round");
+    steps.now = 9;
+    assertEquals(7, steps.sched.coarseNanos);
+    steps.sched.sysmon.somethingStarts();
+    assertEquals(9, steps.sched.coarseNanos, "before sysmon has got up");
+    steps.end();
+  }
+
+  @Test
   void strandedGoroutineEndsADeepSleepWithoutAWakeUp() throws Exception {
     var steps = new Steps(1);
     steps.sched.sysmon.ensureRunning();
