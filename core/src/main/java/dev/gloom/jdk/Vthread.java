@@ -67,6 +67,7 @@ public final class Vthread {
     // Initialises the door's other users, so that their look-ups count too.
     Carrier.current();
     Container.init();
+    ShutdownHooks.init();
     Door.require();
   }
 
