@@ -69,6 +69,7 @@ public final class Vthread {
     Container.init();
     TimerQueues.init();
     Vm.init();
+    ShutdownHooks.init();
     Door.require();
   }
 

@@ -1,6 +1,7 @@
 package dev.gloom.runtime;
 
 import dev.gloom.jdk.Pollers;
+import dev.gloom.jdk.ShutdownHooks;
 import dev.gloom.jdk.Vthread;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 ///    list of those to unblock. One in native code, or pinned, is on its thread;
 /// 4. no virtual thread of the process waits for a socket;
 /// 5. every live platform thread is gloom's own, or waits as in 1, or is one of the JDK's that
-///    never wake a program's threads ({@link #HARMLESS});
+///    never wake a program's threads ({@link #HARMLESS}); and the program has no shutdown hook: a
+///    common way to wait for the end is a latch that a hook counts down on SIGTERM;
 /// 6. the JDK's thread that hands over monitors sleeps in the kernel;
 /// 7. 100 ms later all of this holds again, and between the two looks no P has left the idle list
 ///    (so nothing was made runnable and nothing ran) and the thread of 6 has not moved;
@@ -39,8 +41,8 @@ import org.jspecify.annotations.Nullable;
 /// to do. A hand-over of a monitor is first in the VM's list (3), then in the hands of the thread
 /// of 6, then a permit (3), then an `execute` (7). It cannot pass between two looks unseen: it
 /// would have to be in the VM at the first, before the list, for 100 ms. What cannot be seen is a
-/// native thread that is not attached to the JVM and later calls in: `gloom.deadlock=off` is for
-/// such programs.
+/// native thread that is not attached to the JVM and later calls in, or a signal handler of the
+/// program's own: `gloom.deadlock=off` is for such programs.
 ///
 /// **When it looks.** Sysmon asks before it goes to sleep with all Ps idle. It looks when that has
 /// lasted 100 ms, and again 100 ms later. If the answer is no, it asks again only when something
@@ -296,6 +298,10 @@ final class Deadlock {
         known.add(waiter.thread);
         stuck.add(waiter);
       }
+    }
+    if (ShutdownHooks.ofApplication()) {
+      settled = true;
+      return null;
     }
     if (!othersAreHarmless(known)) {
       return null;

@@ -48,6 +48,7 @@ final class DeadlockProgram {
       case "twoSchedulers" -> twoSchedulers();
       case "again" -> again();
       case "closed" -> closed();
+      case "logging" -> logging();
       // Somebody is left.
       case "thread" -> thread();
       case "timer" -> Gloom.run(DeadlockProgram::timer);
@@ -55,6 +56,7 @@ final class DeadlockProgram {
       case "native" -> Gloom.run(DeadlockProgram::nativeCall);
       case "fifo" -> Gloom.run(() -> fifo(args[1]));
       case "referenceQueue" -> Gloom.run(() -> referenceQueue(args[1]));
+      case "hook" -> Gloom.run(() -> hook(args[1]));
       case "otherScheduler" -> otherScheduler();
       case "virtual" -> virtualThread();
       case "churn" -> Gloom.run(DeadlockProgram::churn);
@@ -223,6 +225,12 @@ final class DeadlockProgram {
                 }));
   }
 
+  /// The JDK's own shutdown hooks wake nobody.
+  private static void logging() throws Exception {
+    System.getLogger("test").log(System.Logger.Level.DEBUG, "starts the logging");
+    report(() -> Gloom.run(DeadlockProgram::sleepForEver));
+  }
+
   // Not deadlocked.
 
   private static final Duration LONG = Duration.ofMillis(1_500);
@@ -296,6 +304,15 @@ final class DeadlockProgram {
     Files.writeString(Path.of(path), String.valueOf(ProcessHandle.current().pid()));
     queue.remove();
     Reference.reachabilityFence(reference);
+  }
+
+  private static void hook(String path) throws Exception {
+    var end = new CountDownLatch(1);
+    Runtime.getRuntime().addShutdownHook(new Thread(end::countDown));
+    Files.writeString(Path.of(path), String.valueOf(ProcessHandle.current().pid()));
+    end.await();
+    System.out.println("told to end");
+    Runtime.getRuntime().halt(0);
   }
 
   private static void otherScheduler() throws Exception {

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gloom.api.ChildJvm;
 import dev.gloom.api.Lab;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -58,7 +60,8 @@ class DeadlockTest {
     "lateJoin, park, sleepForEver",
     "threadEnds, park, LockSupport.park",
     "twoSchedulers, park, LockSupport.park",
-    "closed, park, sleepForEver"
+    "closed, park, sleepForEver",
+    "logging, park, sleepForEver"
   })
   void allAsleepIsReportedWithTheGuiltyLines(String how, String word, String method)
       throws Exception {
@@ -142,21 +145,47 @@ class DeadlockTest {
 
   @Test
   void whoWaitsForTheCollectorKeepsTheReportAway(@TempDir Path dir) throws Exception {
+    Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+    endsInPeace(runAndLater(dir, "referenceQueue", jcmd.toString(), "PID", "GC.run"));
+  }
+
+  @Test
+  void whoWaitsForAShutdownHookKeepsTheReportAway(@TempDir Path dir) throws Exception {
+    ChildJvm child = runAndLater(dir, "hook", "kill", "-TERM", "PID");
+    // The goroutine ends the program, or the hook is done first.
+    assertTrue(child.status() == 0 || child.status() == 143, child.err());
+    assertEquals("", child.out().replace("told to end\n", ""));
+    assertEquals("", child.err());
+  }
+
+  /// Has a command run some time after the program has come to rest.
+  private static ChildJvm runAndLater(Path dir, String how, String... command) throws Exception {
     Path pid = dir.resolve("pid");
     try (var outside = Executors.newSingleThreadExecutor()) {
-      Future<?> collector =
+      Future<?> later =
           outside.submit(
               () -> {
-                Lab.await("the program runs", () -> Files.exists(pid));
+                Lab.await("the program runs", () -> isWritten(pid));
                 Thread.sleep(LONG_MILLIS);
-                Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
-                return new ProcessBuilder(jcmd.toString(), Files.readString(pid), "GC.run")
-                    .redirectOutput(Redirect.DISCARD)
-                    .start()
-                    .waitFor();
+                var words = new ArrayList<>(List.of(command));
+                words.replaceAll(word -> word.equals("PID") ? read(pid) : word);
+                return new ProcessBuilder(words).redirectOutput(Redirect.DISCARD).start().waitFor();
               });
-      endsInPeace(run(List.of(), "referenceQueue", pid.toString()));
-      collector.get();
+      ChildJvm child = run(List.of(), how, pid.toString());
+      later.get();
+      return child;
+    }
+  }
+
+  private static boolean isWritten(Path file) {
+    return Files.exists(file) && !read(file).isEmpty();
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
