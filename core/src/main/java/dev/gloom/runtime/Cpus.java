@@ -16,11 +16,10 @@ import org.jspecify.annotations.Nullable;
 /// 3. On a system that does not tell: what the JVM says.
 ///
 /// The JVM's own figure is not enough: it knows the quota, but rounds one of half a core to 1,
-/// where Go says 2 (with one processor a goroutine that computes holds up all others until it has
-/// had its slice, and half a core can still run two threads in turn); and if there was no quota
-/// when the JVM started, it does not look for one later. But without a flag it is never more than
-/// the mask has, so a mask that counts less has been misread, as under a file system that shows a
-/// container CPU numbers of its own; then the JVM's figure stands in for it.
+/// where Go says 2 (with one processor, a goroutine that computes holds up all others); and if
+/// there was no quota when the JVM started, it may never look for one. But without a flag it is
+/// never more than the mask has, so a mask that counts less has been misread, as under a file
+/// system that shows a container CPU numbers of its own; then the JVM's figure stands in for it.
 ///
 /// `GODEBUG=containermaxprocs=0` leaves out the quota, `updatemaxprocs=0` stops following it; both
 /// can be said in the property `gloom.debug` too, which counts first. `gloom.cgroup` names a
@@ -119,7 +118,8 @@ final class Cpus {
 
   /// The same, for somebody who asks once a second for ever: takes the mask for unchanged while the
   /// JVM's figure is, nine times out of ten (a quota can hide a change of the mask from the JVM).
-  /// Reading it costs a JVM that is idle, and so cold, 300 us; the rest a fifth of that.
+  /// Reading it costs a JVM that is idle, and so cold, half a millisecond; the rest a third of
+  /// that.
   int glance() {
     int says = jvm.says();
     Mask last = mask;

@@ -9,6 +9,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -63,11 +64,16 @@ class CgroupTest {
   /// Of a period of 100 ms; 0 for none.
   private void quota(int micros) throws IOException {
     if (v1) {
-      Files.writeString(group.resolve("cpu.cfs_period_us"), "100000");
-      Files.writeString(group.resolve("cpu.cfs_quota_us"), micros == 0 ? "-1" : "" + micros);
+      write("cpu.cfs_period_us", "100000");
+      write("cpu.cfs_quota_us", micros == 0 ? "-1" : "" + micros);
     } else {
-      Files.writeString(group.resolve("cpu.max"), (micros == 0 ? "max" : micros) + " 100000");
+      write("cpu.max", (micros == 0 ? "max" : micros) + " 100000");
     }
+  }
+
+  /// Fails if there is no such file: then this is no cgroup, or one without the CPU controller.
+  private void write(String name, String text) throws IOException {
+    Files.writeString(group.resolve(name), text, StandardOpenOption.WRITE);
   }
 
   private Path out() {
