@@ -1,11 +1,13 @@
 package dev.gloom;
 
+import dev.gloom.runtime.Blocking;
 import dev.gloom.runtime.Sched;
 import dev.gloom.runtime.Selector;
 import dev.gloom.runtime.ThreadLock;
 import dev.gloom.runtime.Ticket;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +54,18 @@ public final class Gloom {
   /// Does nothing if there are none.
   public static void gosched() {
     Sched.gosched();
+  }
+
+  /// Makes a call that may hold its thread for a while, in the kernel or in native code, and lets
+  /// other goroutines have the processor meanwhile if it does. Costs next to nothing if it does
+  /// not. What is called may be any code. On a thread that is no goroutine it is just a call.
+  public static <T extends @Nullable Object> T blocking(Callable<T> call) throws Exception {
+    return Blocking.call(Objects.requireNonNull(call, "blocking call of null"), false);
+  }
+
+  /// The same for a call that is known to last: the processor is given up at once.
+  public static <T extends @Nullable Object> T blockingLong(Callable<T> call) throws Exception {
+    return Blocking.call(Objects.requireNonNull(call, "blocking call of null"), true);
   }
 
   /// Locks the calling goroutine to its OS thread: until it has called {@link #unlockOSThread} as

@@ -119,6 +119,9 @@ final class Resize {
     P idleOnes = sched.idle.retire(before.max - n);
     for (P p : before.all) {
       p.ask(P.RETIRE | P.PREEMPT);
+      if (Blocking.take(p)) {
+        sched.idle.handOff(p); // its M is in a call and does not come by
+      }
     }
     for (P p = idleOnes; p != null; p = p.link) {
       moveAlarms(p);
