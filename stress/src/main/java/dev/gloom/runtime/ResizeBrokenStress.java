@@ -160,6 +160,7 @@ public class ResizeBrokenStress {
 
     @Actor
     public void owner() {
+      delayStores();
       yielded.offer(g); // of the only P, which goes on computing
       if (max > 1) {
         publishedInRing();

@@ -3,6 +3,7 @@ package dev.gloom.runtime;
 /// {@link IdleModel} with a P that comes or goes: the steps of `Resize` and of Idle's retirement.
 class ResizeModel extends IdleModel {
   private volatile boolean gone;
+  private final long[] far = new long[16 * 16];
 
   // Written by the one who resizes.
   private boolean retired;
@@ -47,6 +48,13 @@ class ResizeModel extends IdleModel {
       surplus++;
     }
     lock.held = 0;
+  }
+
+  /// Stores to memory that this core does not have: what it stores next is long in coming out.
+  final void delayStores() {
+    for (int i = 0; i < far.length; i += 16) {
+      far[i] = i;
+    }
   }
 
   /// Idle.add.

@@ -172,6 +172,7 @@ public class ResizeStress {
 
     @Actor
     public void owner() {
+      delayStores();
       yielded.offer(g); // of the only P, which goes on computing
       if (max > 1) {
         publishedInRing();
