@@ -2,5 +2,9 @@
 module dev.gloom {
   requires static transitive org.jspecify;
 
+  // Present in every full JDK; without it, in a small image, there is no agent, but the library
+  // works.
+  requires static java.instrument;
+
   exports dev.gloom;
 }

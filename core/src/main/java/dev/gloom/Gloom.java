@@ -2,12 +2,12 @@ package dev.gloom;
 
 import dev.gloom.runtime.Sched;
 import dev.gloom.runtime.Selector;
+import dev.gloom.runtime.ThreadLock;
 import dev.gloom.runtime.Ticket;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// Goroutines. Meant to be imported statically:
@@ -25,15 +25,14 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Each goroutine is a virtual thread: all of Java works inside one. Called inside a goroutine,
 /// these methods mean the scheduler of that goroutine; elsewhere the default one, which is made at
-/// its first use with `gloom.maxprocs`, else GOMAXPROCS, else as many processors as the machine
-/// has.
+/// its first use with `gloom.maxprocs`, else GOMAXPROCS, else as many processors as there are CPUs
+/// for this process, within its container's quota; see {@link #defaultMaxProcs()}.
 public final class Gloom {
-  private static final AtomicReference<@Nullable Scheduler> DEFAULT = new AtomicReference<>();
-
   private Gloom() {}
 
   /// Runs `body` as a goroutine and waits for it, from a goroutine or any other thread. Returns
-  /// when the body does, without waiting for goroutines that it started; throws what it threw.
+  /// when the body does, without waiting for goroutines that it started; throws what it threw. On a
+  /// platform thread it throws {@link DeadlockException} when all goroutines are asleep for good.
   public static void run(Body body) throws Exception {
     scheduler().run(body);
   }
@@ -55,14 +54,43 @@ public final class Gloom {
     Sched.gosched();
   }
 
+  /// Locks the calling goroutine to its OS thread: until it has called {@link #unlockOSThread} as
+  /// often as this, it runs on no other thread, and no other goroutine on this one. For native
+  /// libraries that keep state in the thread. Each wait then costs two switches of threads. A
+  /// goroutine that ends locked ends its thread; those that it starts are not locked. On a thread
+  /// that is no goroutine it does nothing.
+  ///
+  /// Throws {@link IllegalStateException} when the count overflows.
+  public static void lockOSThread() {
+    ThreadLock.lock();
+  }
+
+  /// Takes back one {@link #lockOSThread}. Does nothing if there is none, or on a thread that is no
+  /// goroutine.
+  public static void unlockOSThread() {
+    ThreadLock.unlock();
+  }
+
   /// How many goroutines run at once.
   public static int maxProcs() {
     return scheduler().maxProcs();
   }
 
-  /// Changes that number and answers the old one; 0 or less only reads, as in Go.
+  /// Changes that number and answers the old one; 0 or less only reads, as in Go. A number that was
+  /// set, even to what it was, no longer follows the container's quota.
   public static int maxProcs(int n) {
     return scheduler().maxProcs(n);
+  }
+
+  /// Goes back to the default number and answers it: what a scheduler has for which nobody set one,
+  /// by {@link #maxProcs(int)}, {@link Scheduler.Builder#maxProcs}, `gloom.maxprocs` or GOMAXPROCS.
+  ///
+  /// That is the number of CPUs that this process may use, but at most the CPU quota of its
+  /// container, rounded up to whole CPUs, and not below 2 for that alone; or what
+  /// `-XX:ActiveProcessorCount` says. It is followed: when the quota changes, maxProcs does within
+  /// two seconds. `GODEBUG=updatemaxprocs=0` stops that, `containermaxprocs=0` ignores the quota.
+  public static int defaultMaxProcs() {
+    return scheduler().defaultMaxProcs();
   }
 
   /// Goroutines that have started and not ended, those in {@link #run} included.
@@ -73,7 +101,7 @@ public final class Gloom {
   /// Pauses the calling goroutine or thread. Zero or less returns at once.
   public static void sleep(Duration duration) throws InterruptedException {
     if (duration.isPositive()) {
-      Thread.sleep(duration);
+      Sched.sleep(duration);
     }
   }
 
@@ -153,21 +181,14 @@ public final class Gloom {
     return scheduler().stats();
   }
 
-  private static Scheduler scheduler() {
-    Sched current = Sched.current();
-    return current == null ? byDefault() : new Scheduler(current);
+  /// All goroutines with what they do and their stacks, in the shape of Go's goroutine dump; the
+  /// caller first.
+  public static String dump() {
+    return scheduler().dump();
   }
 
-  /// Made at the first use, not in a static initialiser: a wrong setting is then reported to every
-  /// caller as what it is, not as a NoClassDefFoundError. Two that race make two; one is dropped
-  /// before it has a thread.
-  private static Scheduler byDefault() {
-    Scheduler existing = DEFAULT.get();
-    if (existing != null) {
-      return existing;
-    }
-    Scheduler made = Scheduler.builder().build();
-    Scheduler winner = DEFAULT.compareAndExchange(null, made);
-    return winner == null ? made : winner;
+  private static Scheduler scheduler() {
+    Sched current = Sched.current();
+    return new Scheduler(current == null ? Sched.byDefault() : current);
   }
 }

@@ -1,6 +1,7 @@
 package dev.gloom;
 
 import dev.gloom.runtime.G;
+import dev.gloom.runtime.Waits;
 import java.time.Duration;
 
 /// A goroutine that was started. Holding on to it costs nothing, and losing it does no harm.
@@ -50,10 +51,20 @@ public final class Goroutine {
     };
   }
 
+  /// What it waits for, in the words of a {@linkplain Gloom#dump dump}: `chan receive`, `lock`,
+  /// `sleep` …; "" if it does not wait.
+  public String waitReason() {
+    return Waits.of(g);
+  }
+
   /// Waits until it has ended, from a goroutine or any other thread. How it ended is not told: an
-  /// exception that left it has been reported by then.
+  /// exception that left it has been reported by then. On a platform thread it throws {@link
+  /// DeadlockException} when all goroutines are asleep for good.
   public void join() throws InterruptedException {
-    g.join();
+    String deadlock = g.join();
+    if (deadlock != null) {
+      throw new DeadlockException(deadlock);
+    }
   }
 
   /// Waits until it has ended or the time is over; false in the second case.

@@ -1,5 +1,6 @@
 package dev.gloom;
 
+import dev.gloom.runtime.Dump;
 import dev.gloom.runtime.G;
 import dev.gloom.runtime.Knobs;
 import dev.gloom.runtime.Sched;
@@ -40,7 +41,7 @@ public final class Scheduler implements AutoCloseable {
 
     private Builder() {}
 
-    /// How many goroutines run at once, from 1.
+    /// How many goroutines run at once, from 1. The container's CPU quota then changes nothing.
     public Builder maxProcs(int n) {
       maxProcs = Knobs.checkMaxProcs(n);
       return this;
@@ -54,7 +55,10 @@ public final class Scheduler implements AutoCloseable {
 
   /// As {@link Gloom#run}, here.
   public void run(Body body) throws Exception {
-    sched.run(Objects.requireNonNull(body, "run of null body"));
+    String deadlock = sched.run(Objects.requireNonNull(body, "run of null body"));
+    if (deadlock != null) {
+      throw new DeadlockException(deadlock);
+    }
   }
 
   /// As {@link Gloom#go(Body)}, here.
@@ -73,9 +77,14 @@ public final class Scheduler implements AutoCloseable {
     return sched.maxProcs();
   }
 
-  /// Changes that number; answers the old one. Less than 1 only reads.
+  /// As {@link Gloom#maxProcs(int)}, here.
   public int maxProcs(int n) {
     return sched.maxProcs(n);
+  }
+
+  /// As {@link Gloom#defaultMaxProcs()}, here.
+  public int defaultMaxProcs() {
+    return sched.defaultMaxProcs();
   }
 
   /// Goroutines that have started and not ended.
@@ -115,8 +124,14 @@ public final class Scheduler implements AutoCloseable {
         c.stolen(),
         c.overflows(),
         c.wakeups(),
-        0,
+        c.handoffs(),
+        c.alarms(),
         c.rescues());
+  }
+
+  /// As {@link Gloom#dump}, here.
+  public String dump() {
+    return Dump.of(sched);
   }
 
   /// Refuses new goroutines; does not wait for those that exist.

@@ -7,7 +7,7 @@ package dev.gloom;
 /// @param idleProcs processors without work
 /// @param searching threads that look for work
 /// @param threads threads that carry goroutines, asleep or not
-/// @param idleThreads those of them that sleep
+/// @param idleThreads those of them that sleep and can be woken for any goroutine
 /// @param goroutines started and not ended
 /// @param started goroutines ever started
 /// @param globalQueue goroutines in the global queue
@@ -17,8 +17,9 @@ package dev.gloom;
 /// @param stolen goroutines taken that way
 /// @param overflows times that half a full local queue went to the global one
 /// @param wakeups times that a thread was woken or started to look for work
-/// @param handoffs times that a blocked thread's processor was given to another; none yet, since
-///   nothing gives its processor up in this version
+/// @param handoffs times that a thread gave its processor to another one, which had to go on in its
+///   place: so far around goroutines that are locked to a thread
+/// @param alarms sleeps and time-outs that came to their end
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,
@@ -36,4 +37,5 @@ public record Stats(
     long overflows,
     long wakeups,
     long handoffs,
+    long alarms,
     long rescues) {}

@@ -1,5 +1,6 @@
 package dev.gloom.cli;
 
+import dev.gloom.DeadlockException;
 import dev.gloom.Gloom;
 import java.io.File;
 import java.io.IOException;
@@ -23,6 +24,9 @@ import java.util.jar.Manifest;
 /// at every start, and would lie on the program's class path. For the same reason the launcher puts
 /// the program's class path on the JVM's own, where the system class loader finds it.
 public final class Run {
+  /// Go's status of a program that fails by itself.
+  private static final int DEADLOCK_STATUS = 2;
+
   private final List<String> added;
   private final ClassLoader loader;
 
@@ -60,13 +64,26 @@ public final class Run {
 
   private static void start(MainMethod main, String[] args) throws Exception {
     // A program, unlike a library, ends when a goroutine panics: set before the runtime reads it.
-    if (System.getProperty("gloom.panic") == null) {
-      System.setProperty("gloom.panic", "exit");
-    }
+    setByDefault("gloom.panic", "exit");
+    setByDefault("gloom.dumpsignal", "USR1");
     Thread.currentThread().setContextClassLoader(main.loader());
     // Not Gloom.run, which would hand main's exception to this thread: nobody here recovers from
     // it.
-    Gloom.go("main", () -> main.call(args)).join();
+    var program = Gloom.go("main", () -> main.call(args));
+    try {
+      program.join();
+    } catch (DeadlockException e) {
+      System.out.flush();
+      System.err.print("fatal error: " + e.getMessage() + "exit status " + DEADLOCK_STATUS + "\n");
+      System.err.flush();
+      System.exit(DEADLOCK_STATUS);
+    }
+  }
+
+  private static void setByDefault(String name, String value) {
+    if (System.getProperty(name) == null) {
+      System.setProperty(name, value);
+    }
   }
 
   static MainMethod find(String target, List<String> classPath)

@@ -17,6 +17,8 @@ import java.util.jar.Manifest;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -225,6 +227,101 @@ class RunTest {
     assertTrue(err.contains("P.boom(...)\n\tP.java:4\n"), err);
     assertFalse(err.contains("reflect"), err);
     assertEquals(id == 1, err.contains("goroutine 1 [running]:"), err);
+  }
+
+  // Item 96.
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void deadlockEndsTheProgramWithGosTextAndStatusTwo() throws Exception {
+    source(
+        "P.java",
+        """
+        import static dev.gloom.Gloom.*;
+        import java.util.concurrent.locks.*;
+
+        void main() throws Exception {
+          IO.println("before");
+          go(this::waits).join();
+        }
+
+        void waits() {
+          LockSupport.park();
+        }
+        """);
+    Child child = Child.run(dir, ".", "P.java");
+    assertEquals(2, child.status(), child.err());
+    assertEquals("before\n", child.out());
+    assertEquals(
+        """
+        fatal error: all goroutines are asleep - deadlock!
+
+        goroutine 1 [join]:
+        P.main(...)
+        	P.java:6
+
+        goroutine N [park]:
+        java.util.concurrent.locks.LockSupport.park(...)
+        	LockSupport.java:N
+        P.waits(...)
+        	P.java:10
+        created by P.main in goroutine 1
+        	P.java:6
+        exit status 2
+        """,
+        child
+            .err()
+            .replaceAll("goroutine \\d+ \\[park", "goroutine N [park")
+            .replaceAll("LockSupport.java:\\d+", "LockSupport.java:N"));
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void endOfMainIsNoDeadlock() throws Exception {
+    source(
+        "P.java",
+        """
+        import static dev.gloom.Gloom.*;
+        import java.util.concurrent.locks.*;
+
+        void main() throws Exception {
+          go(LockSupport::park);
+          Thread.ofPlatform().start(() -> LockSupport.parkNanos(1_000_000_000L));
+        }
+        """);
+    assertEquals(new Child(0, "", ""), Child.run(dir, ".", "P.java"));
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void signalPrintsAllGoroutines() throws Exception {
+    source(
+        "P.java",
+        """
+        import static dev.gloom.Gloom.*;
+        import java.io.PrintStream;
+        import java.util.concurrent.locks.*;
+
+        void main() throws Exception {
+          var printed = new java.util.concurrent.CountDownLatch(1);
+          System.setErr(new PrintStream(System.err) {
+            public void flush() {
+              super.flush();
+              printed.countDown();
+            }
+          });
+          go(LockSupport::park);
+          gosched();
+          var pid = String.valueOf(ProcessHandle.current().pid());
+          new ProcessBuilder("kill", "-USR1", pid).start().waitFor();
+          printed.await();
+        }
+        """);
+    Child child = Child.run(dir, ".", "P.java");
+    assertEquals(0, child.status(), child.err());
+    assertTrue(child.err().startsWith("goroutine 1 ["), child.err());
+    assertTrue(child.err().contains("\n\ngoroutine "), child.err());
+    assertTrue(child.err().contains("\nP.main(...)\n\tP.java:"), child.err());
+    assertTrue(child.err().contains("[park]:\n"), child.err());
   }
 
   @Test

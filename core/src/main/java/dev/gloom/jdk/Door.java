@@ -3,9 +3,11 @@ package dev.gloom.jdk;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// Finds the JDK's internals once, at start, and says in one message what is missing.
@@ -18,12 +20,29 @@ import org.jspecify.annotations.Nullable;
 final class Door {
   private static @Nullable String failure;
 
+  /// Opens what the JVM keeps closed, if an agent gave one; else gloom relies on --add-opens.
+  private static @Nullable Function<Object, Object> key;
+
   private Door() {}
 
   /// Throws if anything that gloom needs from this JDK was not found.
   static void require() {
     if (failure != null) {
       throw new IllegalStateException(failure);
+    }
+  }
+
+  /// Takes the agent's key. Before the first look-up.
+  static void openWith(Function<Object, Object> given) {
+    key = given;
+  }
+
+  private static void open(AccessibleObject member) {
+    Function<Object, Object> k = key;
+    if (k == null) {
+      member.setAccessible(true);
+    } else {
+      var _ = k.apply(member);
     }
   }
 
@@ -39,7 +58,7 @@ final class Door {
   static MethodHandle constructor(MethodType as, Class<?> owner, Class<?>... parameters) {
     try {
       Constructor<?> c = owner.getDeclaredConstructor(parameters);
-      c.setAccessible(true);
+      open(c);
       return MethodHandles.lookup().unreflectConstructor(c).asType(as);
     } catch (ReflectiveOperationException | RuntimeException e) {
       return fail(owner.getName() + ".<init>", e, as);
@@ -49,7 +68,7 @@ final class Door {
   static MethodHandle method(MethodType as, Class<?> owner, String name, Class<?>... parameters) {
     try {
       Method m = owner.getDeclaredMethod(name, parameters);
-      m.setAccessible(true);
+      open(m);
       return MethodHandles.lookup().unreflect(m).asType(as);
     } catch (ReflectiveOperationException | RuntimeException e) {
       return fail(owner.getName() + "." + name, e, as);
@@ -77,7 +96,7 @@ final class Door {
     try {
       for (Field f : owner.getDeclaredFields()) {
         if (f.getType() == held) {
-          f.setAccessible(true);
+          open(f);
           return MethodHandles.lookup().unreflectGetter(f).asType(as);
         }
       }
@@ -99,8 +118,12 @@ final class Door {
   /// A class of gloom's own in `java.lang`, or the one that another copy of gloom put there.
   static Class<?> define(String name, byte[] classFile) {
     try {
-      return MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup())
-          .defineClass(classFile);
+      Function<Object, Object> k = key;
+      var lookup =
+          k == null
+              ? MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup())
+              : (MethodHandles.Lookup) k.apply(Thread.class);
+      return lookup.defineClass(classFile);
     } catch (LinkageError e) {
       return type(name);
     } catch (IllegalAccessException | RuntimeException e) {
@@ -145,7 +168,7 @@ final class Door {
 
   private static Field field(Class<?> owner, String name) throws NoSuchFieldException {
     Field f = owner.getDeclaredField(name);
-    f.setAccessible(true);
+    open(f);
     return f;
   }
 }

@@ -34,6 +34,9 @@ public final class Vthread {
       Door.getter(methodType(Executor.class, Thread.class), TYPE, "scheduler");
   private static final MethodHandle SET_SCHEDULER =
       Door.setter(methodType(void.class, Thread.class, Executor.class), TYPE, "scheduler");
+  private static final MethodHandle PARK_PERMIT = flag("parkPermit");
+  private static final MethodHandle BLOCK_PERMIT = flag("blockPermit");
+  private static final MethodHandle ON_WAITING_LIST = flag("onWaitingList");
   private static final MethodHandle OWNER = owner();
 
   private static final int STARTED = Door.constant(TYPE, "STARTED");
@@ -64,6 +67,9 @@ public final class Vthread {
     // Initialises the door's other users, so that their look-ups count too.
     Carrier.current();
     Container.init();
+    TimerQueues.init();
+    Vm.init();
+    ShutdownHooks.init();
     Door.require();
   }
 
@@ -191,6 +197,61 @@ public final class Vthread {
     PINNED,
     /// Ended.
     ENDED
+  }
+
+  /// How the thread waits.
+  public static Wait wait(Thread vthread) {
+    int s = state(vthread) & ~SUSPENDED;
+    if (s == PARKED || s == PINNED) {
+      return Wait.PARK;
+    }
+    if (s == TIMED_PARKED || s == TIMED_PINNED) {
+      return Wait.TIMED_PARK;
+    }
+    if (s == BLOCKED) {
+      return Wait.MONITOR;
+    }
+    if (s == WAIT) {
+      return Wait.OBJECT;
+    }
+    return s == TIMED_WAIT ? Wait.TIMED_OBJECT : Wait.NONE;
+  }
+
+  /// The ways in which a virtual thread waits.
+  public enum Wait {
+    /// It does not.
+    NONE,
+    /// `LockSupport.park`.
+    PARK,
+    /// `LockSupport.parkNanos`, or a sleep.
+    TIMED_PARK,
+    /// `synchronized`.
+    MONITOR,
+    /// `Object.wait`.
+    OBJECT,
+    /// `Object.wait` with a time.
+    TIMED_OBJECT
+  }
+
+  /// Whether the thread is off its carrier, waits for no limited time, and nothing that would wake
+  /// it is under way: no permit that it has not seen, no hand-over of a monitor, and nobody who
+  /// takes its stack.
+  public static boolean waitsForGood(Thread vthread) {
+    int s = state(vthread);
+    try {
+      if ((boolean) ON_WAITING_LIST.invokeExact(vthread)) {
+        return false;
+      }
+      return s == PARKED
+          ? !(boolean) PARK_PERMIT.invokeExact(vthread)
+          : (s == BLOCKED || s == WAIT) && !(boolean) BLOCK_PERMIT.invokeExact(vthread);
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  private static MethodHandle flag(String name) {
+    return Door.getter(methodType(boolean.class, Thread.class), TYPE, name);
   }
 
   private static int state(Thread vthread) {

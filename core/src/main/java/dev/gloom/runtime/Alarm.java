@@ -1,58 +1,89 @@
 package dev.gloom.runtime;
 
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// Something that happens at a time. Rings once, on a thread with no goroutine mounted.
+/// Something to be done at a time: the end of a sleep, a time-out, a tick. One object is for one
+/// appointment: it is armed once, and then rings or is cancelled.
+///
+/// It waits in the heap of the P on which it was armed ({@link TimerHeap}). To cancel it takes one
+/// CAS and no lock, since most time-outs are cancelled: the heap drops it later.
+///
+/// Go: `timer`
 public abstract class Alarm {
-  private static final ScheduledThreadPoolExecutor CLOCKWORK = clockwork();
+  /// Later than any time.
+  static final long NEVER = Long.MAX_VALUE;
 
-  private final AtomicBoolean over = new AtomicBoolean();
-  private volatile @Nullable ScheduledFuture<?> future;
+  private static final int FRESH = 0;
+  private static final int ARMED = 1;
+  private static final int DONE = 2; // has rung, or will not
+
+  /// On the scheduler's clock; set before it is in a heap, then fixed.
+  long when;
+
+  /// The heap that it was put into last. Only for that heap's count of cancelled ones.
+  @Nullable TimerHeap heap;
+
+  /// Next of those that a heap has given out.
+  @Nullable Alarm link;
+
+  private volatile int state;
 
   /// Not armed.
   protected Alarm() {}
 
-  /// Lets `a` ring at a time of {@link System#nanoTime}. From any thread, once.
-  public static void arm(Alarm a, long whenNanos) {
-    a.future = CLOCKWORK.schedule(a::fire, whenNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-    if (a.over.get()) {
-      a.cancel();
-    }
-  }
-
-  /// True if it will not ring.
-  public final boolean cancel() {
-    boolean first = over.compareAndSet(false, true);
-    ScheduledFuture<?> f = future;
-    if (f != null) {
-      f.cancel(false);
-    }
-    return first;
-  }
-
-  /// Must not block.
+  /// What it is for. Called at most once, on a thread of the scheduler without a goroutine, which
+  /// all goroutines behind it wait for: it must neither block nor throw. To make a goroutine
+  /// runnable, or to start one, is what it is meant for.
   protected abstract void ring();
 
-  private void fire() {
-    if (over.compareAndSet(false, true)) {
-      ring();
-    }
+  /// Lets it ring at a time of `System.nanoTime`. From any thread: on the scheduler of the calling
+  /// goroutine, or else on the default one.
+  public static void arm(Alarm alarm, long whenNanos) {
+    armAfter(alarm, whenNanos - System.nanoTime());
   }
 
-  private static ScheduledThreadPoolExecutor clockwork() {
-    var executor =
-        new ScheduledThreadPoolExecutor(
-            1,
-            body -> {
-              var t = new Thread(null, body, "gloom-alarms", 0, false);
-              t.setDaemon(true);
-              return t;
-            });
-    executor.setRemoveOnCancelPolicy(true);
-    return executor;
+  /// The same after a delay; if it is zero or less, as soon as possible.
+  public static void armAfter(Alarm alarm, long delayNanos) {
+    Headroom.checkAhead(); // the heap must not be left half changed, nor a sleeper untold
+    M m = M.current();
+    Sched sched = m == null ? Sched.byDefault() : m.sched;
+    alarm.prepare(sched.clock, delayNanos);
+    sched.arm(m, alarm);
   }
+
+  /// Makes sure that it does not ring; false if it is too late for that.
+  public final boolean cancel() {
+    if (!claim()) {
+      return false;
+    }
+    TimerHeap h = heap;
+    if (h != null) {
+      h.cancelledOne();
+    }
+    return true;
+  }
+
+  final void prepare(Clock clock, long delayNanos) {
+    assert state == FRESH : "armed twice";
+    long now = clock.nanoTime();
+    long at = now + Math.max(0, delayNanos);
+    when = at < 0 ? NEVER - 1 : Math.min(at, NEVER - 1);
+    STATE.setRelease(this, ARMED);
+  }
+
+  final boolean isArmed() {
+    return state == ARMED;
+  }
+
+  /// Whether the caller is the one who ends it.
+  final boolean claim() {
+    return STATE.compareAndSet(this, ARMED, DONE);
+  }
+
+  private static final VarHandle STATE =
+      ConstantBootstraps.fieldVarHandle(
+          MethodHandles.lookup(), "state", VarHandle.class, Alarm.class, int.class);
 }

@@ -20,6 +20,7 @@ final class Fatal {
           "fatal error: gloom: %s failed%n%s%n%s"
               + "This is a bug in gloom: please report it with the text above.%n",
           who, stack, sched.describe());
+      sched.trace.printAtTheEnd();
       System.err.flush();
     } finally {
       if (sched.haltOnBug) { // also if there is no memory for words

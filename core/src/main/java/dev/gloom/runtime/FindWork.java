@@ -7,9 +7,12 @@ import org.jspecify.annotations.Nullable;
 /// 1. every 61st tick, one from the global queue: else local work could starve it for ever;
 /// 2. run-next, then the ring;
 /// 3. a batch from the global queue; if it is empty, one of those that yielded here;
-/// 4. half of another P's ring, victims in random order, four rounds; in the last one also
-///    run-next;
+/// 4. half of another P's ring, victims in random order, four rounds; in the last one also alarms
+///    that are due there, and run-next;
 /// 5. give up the P, look once more, sleep (Idle).
+///
+/// Before all of it, now and then, and again after step 3, the P rings its own alarms that are due;
+/// whom they wake is in its queue then.
 ///
 /// Go: `findRunnable`, `stealWork`
 final class FindWork {
@@ -38,13 +41,21 @@ final class FindWork {
         serve(m, p);
         continue;
       }
+      p.lookAtTimers();
       G g = queued(sched, p);
+      if (g == null && p.ringDue(p.timers)) {
+        g = queued(sched, p);
+      }
       if (g == null && sched.idle.maySearch(m)) {
         g = steal(sched, p);
       }
       if (g != null) {
         if (m.spinning) {
           sched.idle.foundWork(m);
+        }
+        if (p.newEarliest) {
+          p.newEarliest = false;
+          sched.idle.armed(p.timers.earliest());
         }
         return g;
       }
@@ -142,6 +153,9 @@ final class FindWork {
     if (!nextToo) {
       return null;
     }
+    if (p.ringDue(victim.timers)) {
+      return queued(sched, p);
+    }
     G next = victim.queue.peekNext();
     if (next == null) {
       return null;
@@ -167,10 +181,18 @@ final class FindWork {
     Sched sched = m.sched;
     int request = p.request;
     if ((request & P.RETIRE) != 0) {
-      p.drain();
-      m.p = null;
-      sched.idle.join(m);
-      return;
+      p.served(P.RETIRE);
+      if (sched.idle.leaves(m, p)) {
+        return;
+      }
+    }
+    if ((request & P.TELL) != 0) {
+      p.served(P.TELL);
+      sched.publishedInRing();
+    }
+    if ((request & P.TIMERS) != 0) {
+      p.served(P.TIMERS);
+      p.ringDue(p.timers);
     }
     if ((request & P.PREEMPT) != 0) {
       p.served(P.PREEMPT);

@@ -5,6 +5,7 @@ import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -77,6 +78,10 @@ public final class G implements Executor, Runnable {
   /// that it runs: with G1 that store would cost a fence each time, this one only when a G moves.
   @Nullable M lastM;
 
+  /// The M that it is locked to, which then is its last one; null if it runs anywhere. Written by
+  /// the goroutine itself. See ThreadLock.
+  @Nullable M lockedM;
+
   private volatile int word;
 
   /// The next in a chain or in the global queue; belongs to whoever holds that.
@@ -96,6 +101,10 @@ public final class G implements Executor, Runnable {
   /// Why it waits, if it waits through gloom. Written by the goroutine itself, before it parks and
   /// null again after; others read it a little late.
   public @Nullable WaitReason waitReason;
+
+  /// When it last went to wait, by the scheduler's coarse clock. Written by its M while the word is
+  /// still RUNNING.
+  private long waitingSinceNanos;
 
   private @Nullable Callable<?> body;
 
@@ -269,6 +278,7 @@ public final class G implements Executor, Runnable {
 
   /// RUNNING -> IDLE, or false if somebody wants it to run again.
   boolean setIdle() {
+    waitingSinceNanos = sched.coarseNanos; // published by the CAS
     return casWord(RUNNING, IDLE);
   }
 
@@ -279,15 +289,34 @@ public final class G implements Executor, Runnable {
 
   // What everybody may ask.
 
+  /// Whether its thread has ended.
+  boolean ended() {
+    return Vthread.terminated(thread);
+  }
+
+  /// Whether it is on no M and in no queue.
+  boolean isIdle() {
+    return word == IDLE && strandedAs == 0;
+  }
+
+  /// The M that runs it at this moment, or null; a moment's view.
+  @Nullable M runsOn() {
+    return word >= RUNNING ? lastM : null;
+  }
+
   /// Its virtual thread.
   public Thread thread() {
     return thread;
   }
 
-  /// Waits until it has ended; afterwards it is not counted any more.
-  public void join() throws InterruptedException {
-    thread.join();
-    sched.registry.remove(this);
+  /// Waits until it has ended: null then, and it is not counted any more. On a platform thread,
+  /// when all goroutines are asleep for good: their dump.
+  public @Nullable String join() throws InterruptedException {
+    String deadlock = sched.deadlock.await(this);
+    if (deadlock == null) {
+      sched.registry.remove(this);
+    }
+    return deadlock;
   }
 
   /// The same for at most a time; false if it is over.
@@ -310,6 +339,11 @@ public final class G implements Executor, Runnable {
     };
   }
 
+  /// For how long it has waited; 0 while it is on an M or in a queue, also one that is pinned.
+  long waitedNanos() {
+    return word == IDLE ? Math.max(0, sched.clock.nanoTime() - waitingSinceNanos) : 0;
+  }
+
   /// Go's states of a goroutine, as far as they exist here.
   public enum Status {
     /// Not started.
@@ -323,7 +357,12 @@ public final class G implements Executor, Runnable {
     /// Parked, asleep, blocked.
     WAITING,
     /// Ended.
-    DEAD
+    DEAD;
+
+    /// In Go's words.
+    String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 
   @Override

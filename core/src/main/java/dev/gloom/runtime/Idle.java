@@ -39,9 +39,30 @@ import org.jspecify.annotations.Nullable;
 /// of its lock; into a ring by a fence of its own, for whom run-next pushed out as for one that
 /// yielded or a batch from the global queue. Whoever moves goroutines from one queue to another
 /// submits them again, since for a moment they are in neither. A P that keeps its run-next ({@link
-/// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that.
+/// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that. A P that
+/// goes straight from one M to another ({@link #handOff}, {@link #give}) was busy all the while;
+/// {@link ThreadLock} has the argument.
 ///
-/// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`
+/// **The watcher.** While a P is idle and an alarm is pending, one idle M, the watcher, sleeps only
+/// until the first alarm, `watchUntil`; then it takes an idle P and rings it, whichever P's it is.
+/// While no P is idle there is no need for one: the Ps look themselves. Whoever arms an alarm that
+/// is the earliest of its P, and every M that goes idle, sees to it:
+///
+/// ```
+/// arms an alarm                      M that goes idle              watcher
+/// A1 into the heap; full fence       I1 idleCount++; full fence    W1 watchUntil = earliest; fence
+/// A2 idleCount == 0? done            I5 earliest of all heaps      W2 earliest of all heaps
+/// A3 watchUntil early enough? done   I6 watchUntil too late?       W3 not watchUntil? to W1
+/// A4 wake the watcher, or any M         be the watcher: to W2      W4 sleep until then
+/// ```
+///
+/// If A2 misses I1, then I5 sees A1. If A3 sees a time that W1 is about to replace by a later one,
+/// A1 came before W1, and W2 sees it. A searcher counts as one that will go idle: A4 wakes nobody
+/// then, and the searcher does I5 if it finds nothing, and else looks whether a watcher is missing
+/// ({@link #foundWork}). {@link #wake} takes the watcher only if that leaves no P idle.
+///
+/// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`,
+/// `wakeNetPoller`, `pollUntil`
 @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only, read without
 final class Idle {
   private final Sched sched;
@@ -52,6 +73,18 @@ final class Idle {
   private @Nullable M idleMs;
   private int idleMCount;
   private long wakeups;
+  private long handoffs;
+
+  /// Ps that are still to be taken out of use: the first ones whose M comes by. Written under the
+  /// lock.
+  private volatile int surplus;
+
+  /// The M that sleeps only until the first alarm; written under the lock. It is not in the idle
+  /// list.
+  private volatile @Nullable M watcher;
+
+  /// Until when; written under the lock.
+  private volatile long watchUntil = Alarm.NEVER;
 
   /// Ps in the idle list; written under the lock.
   private volatile int idleCount;
@@ -96,6 +129,10 @@ final class Idle {
           m.idleNext = null;
           m.inIdleList = false;
           idleMCount--;
+        } else if (idleCount == 0) {
+          m = watcher;
+          watcher = null;
+          watchUntil = Alarm.NEVER;
         }
         wakeups++;
       }
@@ -136,11 +173,11 @@ final class Idle {
   }
 
   /// A searcher has found work, so it searches no longer. What was published meanwhile relied on
-  /// it: if there is more, another one searches on.
+  /// it: if there is more, or alarms that nobody watches, another one searches on.
   void foundWork(M m) {
     DECIDING.getAndAdd(this, 1);
     stopSearching(m);
-    if (sched.hasQueuedWork()) {
+    if (sched.hasQueuedWork() || watchUntil > sched.earliestAlarm()) {
       wake();
     }
     DECIDING.getAndAdd(this, -1);
@@ -152,26 +189,52 @@ final class Idle {
     assert p.isEmpty() : p;
     p.queue.forgetTaken();
     p.yielded.forgetTaken();
+    p.newEarliest = false; // see watch
     m.p = null;
     DECIDING.getAndAdd(this, 1);
+    boolean retired = false;
     lock.acquire();
-    if (!p.retired) {
+    if (surplus > 0) {
+      surplus = surplus - 1;
+      p.retired = true;
+      retired = true;
+    } else {
       p.link = idlePs;
       idlePs = p;
       idleCount = idleCount + 1;
     }
     push(m);
     lock.held = 0;
+    if (retired) {
+      sched.resize.moveAlarms(p);
+    }
     if (m.spinning) {
       stopSearching(m);
     }
     if (sched.hasQueuedWork()) {
       takeBack(m);
+    } else {
+      watch(m);
     }
     DECIDING.getAndAdd(this, -1);
   }
 
-  /// An M whose P was taken out of use joins the idle list; what the P had is in the global queue.
+  /// Whether this P, whose M asks, goes. Then what it had is given to others, and the M, which has
+  /// no P now, is idle. Meanwhile sysmon does not take what is on its way for lost.
+  boolean leaves(M m, P p) {
+    DECIDING.getAndAdd(this, 1);
+    boolean goes = retires(p);
+    if (goes) {
+      p.drain();
+      m.p = null;
+      sched.resize.moveAlarms(p);
+      join(m);
+    }
+    DECIDING.getAndAdd(this, -1);
+    return goes;
+  }
+
+  /// An M whose P went joins the idle list; what the P had is in the global queue.
   void join(M m) {
     lock.acquire();
     push(m);
@@ -180,6 +243,96 @@ final class Idle {
       stopSearching(m);
     }
     wake();
+  }
+
+  /// Passes on `p`, whose M cannot use it now and keeps out of the idle list: to another M if there
+  /// is work, else to the idle list, as in {@link #release}. Its M has let go of it. Header of
+  /// {@link ThreadLock}. Go: `handoffp`
+  void handOff(P p) {
+    if ((p.request & P.RETIRE) != 0 && retires(p)) {
+      p.drain();
+      sched.resize.moveAlarms(p);
+      wake();
+    } else if (p.isEmpty() && sched.global.isEmpty()) {
+      shelve(p);
+    } else {
+      pass(p);
+    }
+  }
+
+  /// I1, I3 and I5 for an M that cannot take the P back, nor be the watcher.
+  private void shelve(P p) {
+    p.queue.forgetTaken();
+    p.yielded.forgetTaken();
+    p.newEarliest = false;
+    DECIDING.getAndAdd(this, 1);
+    boolean retired = false;
+    lock.acquire();
+    if (surplus > 0) {
+      surplus = surplus - 1;
+      p.retired = true;
+      retired = true;
+    } else {
+      p.link = idlePs;
+      idlePs = p;
+      idleCount = idleCount + 1;
+    }
+    lock.held = 0;
+    if (retired) {
+      sched.resize.moveAlarms(p);
+    }
+    if (sched.hasQueuedWork()) {
+      wake();
+    } else {
+      armed(sched.earliestAlarm());
+    }
+    DECIDING.getAndAdd(this, -1);
+  }
+
+  /// To an M that sleeps, which does not count as a searcher: what it is to run is there. A new M
+  /// starts as one, so it is counted.
+  private void pass(P p) {
+    lock.acquire();
+    handoffs++;
+    M m = idleMs;
+    if (m != null) {
+      idleMs = m.idleNext;
+      if (idleMs != null) {
+        idleMs.idlePrevious = null;
+      }
+      m.idleNext = null;
+      m.inIdleList = false;
+      idleMCount--;
+    } else if (idleCount == 0) {
+      m = watcher;
+      watcher = null;
+      watchUntil = Alarm.NEVER;
+    }
+    lock.held = 0;
+    if (m != null) {
+      hand(p, m);
+    } else {
+      SEARCHING.getAndAdd(this, 1);
+      Starter.start(p);
+    }
+  }
+
+  /// `m` gives its P to `owner`, which waits for just that, and joins the idle list. It does so
+  /// first: `owner` may soon pass the P on, and would have a new thread made if it found none.
+  void give(M m, P p, M owner) {
+    m.p = null;
+    lock.acquire();
+    handoffs++;
+    push(m);
+    lock.held = 0;
+    hand(p, owner);
+  }
+
+  private void hand(P p, M m) {
+    assert m.given == null : m;
+    m.givenSpinning = false;
+    m.given = p;
+    sched.parker.unpark(m);
   }
 
   private void stopSearching(M m) {
@@ -191,41 +344,114 @@ final class Idle {
     P p = null;
     lock.acquire();
     if (m.inIdleList && idlePs != null) {
-      p = idlePs;
-      idlePs = p.link;
-      p.link = null;
-      idleCount = idleCount - 1;
-      starts = starts + 1;
-      if (m.idlePrevious == null) {
-        idleMs = m.idleNext;
-      } else {
-        m.idlePrevious.idleNext = m.idleNext;
-      }
-      if (m.idleNext != null) {
-        m.idleNext.idlePrevious = m.idlePrevious;
-      }
-      m.idleNext = null;
-      m.idlePrevious = null;
-      m.inIdleList = false;
-      idleMCount--;
+      p = takeIdleP();
+      unlink(m);
     }
     lock.held = 0;
     if (p != null) {
-      m.p = p;
-      m.spinning = true;
-      SEARCHING.getAndAdd(this, 1);
-      sched.sysmon.somethingStarts();
+      search(m, p);
     }
   }
 
-  /// Sleeps until somebody gives this M a P; false if it is to end instead.
+  private void search(M m, P p) {
+    m.p = p;
+    m.spinning = true;
+    SEARCHING.getAndAdd(this, 1);
+    sched.sysmon.somethingStarts();
+  }
+
+  /// An alarm was armed that is the earliest of its heap: A2 to A4.
+  void armed(long when) {
+    if (idleCount != 0 && watchUntil > when) {
+      M w = watcher;
+      if (w == null) {
+        wake();
+      } else {
+        sched.parker.unpark(w);
+      }
+    }
+  }
+
+  /// An idle M becomes the watcher if there is none, or one that sleeps for too long: I5 and I6.
+  /// This one is awake already, so the other need not be woken.
+  private void watch(M m) {
+    long earliest = sched.earliestAlarm();
+    if (watchUntil <= earliest) {
+      return;
+    }
+    lock.acquire();
+    if (m.inIdleList && watchUntil > earliest) {
+      unlink(m);
+      if (watcher != null) {
+        push(watcher);
+      }
+      watcher = m;
+      watchUntil = earliest;
+    }
+    lock.held = 0;
+  }
+
+  /// One turn of the watcher: W2 to W4, or W1 and another turn.
+  private void keepWatch(M m) {
+    long earliest = sched.earliestAlarm();
+    if (earliest == watchUntil) {
+      long nanos = earliest - sched.clock.nanoTime();
+      if (nanos > 0) {
+        sched.parker.parkNanos(nanos);
+      } else {
+        endWatch(m);
+      }
+      return;
+    }
+    boolean over = earliest == Alarm.NEVER;
+    lock.acquire();
+    if (watcher == m) {
+      watchUntil = earliest;
+      if (over) {
+        watcher = null;
+        push(m);
+      }
+    }
+    lock.held = 0;
+    if (over) {
+      watch(m); // W2, for one that is no longer the watcher
+    }
+  }
+
+  /// An alarm is due. If no P is idle any more, the Ps see to it.
+  private void endWatch(M m) {
+    P p = null;
+    lock.acquire();
+    if (watcher == m) {
+      watcher = null;
+      watchUntil = Alarm.NEVER;
+      if (idlePs == null) {
+        push(m);
+      } else {
+        p = takeIdleP();
+      }
+    }
+    lock.held = 0;
+    if (p != null) {
+      search(m, p);
+    }
+  }
+
+  /// Sleeps until this M has a P again; false if it is to end instead.
   boolean await(M m) {
     P p;
     while ((p = m.given) == null) {
       if (m.ending) {
         return false;
       }
-      sched.parker.park();
+      if (watcher == m) {
+        keepWatch(m);
+        if (m.p != null) {
+          return true;
+        }
+      } else {
+        sched.parker.park();
+      }
       // A goroutine's interrupt never stays on its carrier, but an outsider can interrupt an M; a
       // pending interrupt would turn this loop into a spin.
       Thread.interrupted();
@@ -247,32 +473,53 @@ final class Idle {
     }
   }
 
-  /// Takes a P out of use: at once if it is idle, else its M lets go of it when it next comes by.
-  /// True if it was idle.
-  boolean retire(P p) {
-    boolean wasIdle = false;
+  /// Takes `n` Ps out of use: idle ones at once, answered as a chain; for the rest, whoever comes
+  /// by first.
+  @Nullable P retire(int n) {
+    P chain = null;
+    int left = n;
     lock.acquire();
-    p.retired = true;
-    P before = null;
-    for (P q = idlePs; q != null; q = q.link) {
-      if (q == p) {
-        if (before == null) {
-          idlePs = q.link;
-        } else {
-          before.link = q.link;
-        }
-        q.link = null;
-        idleCount = idleCount - 1;
-        wasIdle = true;
-        break;
-      }
-      before = q;
+    while (left > 0 && idlePs != null) {
+      P p = idlePs;
+      idlePs = p.link;
+      idleCount = idleCount - 1;
+      p.retired = true;
+      p.link = chain;
+      chain = p;
+      left--;
+    }
+    surplus = surplus + left;
+    lock.held = 0;
+    return chain;
+  }
+
+  /// Takes back a demand for `n` Ps to go; false, and nothing is changed, if fewer are left to go.
+  boolean keep(int n) {
+    lock.acquire();
+    boolean kept = n <= surplus;
+    if (kept) {
+      surplus = surplus - n;
     }
     lock.held = 0;
-    if (!wasIdle) {
-      p.ask(P.RETIRE);
+    return kept;
+  }
+
+  /// Whether this P goes: it does while too many are in use.
+  boolean retires(P p) {
+    boolean goes = false;
+    lock.acquire();
+    if (surplus > 0) {
+      surplus = surplus - 1;
+      p.retired = true;
+      goes = true;
     }
-    return wasIdle;
+    lock.held = 0;
+    return goes;
+  }
+
+  /// How many Ps have still to go.
+  int surplus() {
+    return surplus;
   }
 
   /// Lets all sleeping Ms end; new work would make new ones. Answers how many.
@@ -286,9 +533,19 @@ final class Idle {
       m.inIdleList = false;
       m.ending = true;
     }
+    M w = watcher;
+    if (w != null) {
+      watcher = null;
+      watchUntil = Alarm.NEVER;
+      w.ending = true;
+      n++;
+    }
     lock.held = 0;
     for (M m = first; m != null; m = m.idleNext) {
       sched.parker.unpark(m);
+    }
+    if (w != null) {
+      sched.parker.unpark(w);
     }
     return n;
   }
@@ -308,9 +565,14 @@ final class Idle {
 
   int idleMs() {
     lock.acquire();
-    int n = idleMCount;
+    int n = watcher == null ? idleMCount : idleMCount + 1;
     lock.held = 0;
     return n;
+  }
+
+  /// Until when the watcher sleeps; NEVER if there is none. For sysmon.
+  long watchUntil() {
+    return watchUntil;
   }
 
   long starts() {
@@ -324,8 +586,41 @@ final class Idle {
     return n;
   }
 
-  /// A call inside the lock, against SpinLock's rule: its callers are Ms near the bottom of their
-  /// own stack, never a goroutine.
+  long handoffs() {
+    lock.acquire();
+    long n = handoffs;
+    lock.held = 0;
+    return n;
+  }
+
+  // Calls inside the lock, against SpinLock's rule: their callers are Ms near the bottom of their
+  // own stack, never a goroutine.
+
+  private P takeIdleP() {
+    P p = idlePs;
+    assert p != null : "no idle P";
+    idlePs = p.link;
+    p.link = null;
+    idleCount = idleCount - 1;
+    starts = starts + 1;
+    return p;
+  }
+
+  private void unlink(M m) {
+    if (m.idlePrevious == null) {
+      idleMs = m.idleNext;
+    } else {
+      m.idlePrevious.idleNext = m.idleNext;
+    }
+    if (m.idleNext != null) {
+      m.idleNext.idlePrevious = m.idlePrevious;
+    }
+    m.idleNext = null;
+    m.idlePrevious = null;
+    m.inIdleList = false;
+    idleMCount--;
+  }
+
   private void push(M m) {
     m.idlePrevious = null;
     m.idleNext = idleMs;

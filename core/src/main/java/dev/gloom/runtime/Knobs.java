@@ -6,22 +6,46 @@ import org.jspecify.annotations.Nullable;
 
 /// The settings: every `gloom.*` system property, its default and its range, and what is taken from
 /// the environment as Go does. A malformed property is an error that says what is right; a
-/// malformed GOMAXPROCS is ignored, as in Go.
-public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
+/// malformed GOMAXPROCS is ignored, as in Go. ({@link Cpus} has those that say which CPUs count.)
+///
+/// @param maxProcs the number of processors, {@link #BY_DEFAULT} if nobody said one
+/// @param exitOnPanic whether an exception that leaves a goroutine ends the program
+/// @param haltOnBug whether a bug of gloom's own does
+/// @param debug what the scheduler prints about itself
+/// @param dumpSignal the signal that asks for a dump of all goroutines, if any
+/// @param detectDeadlock whether a deadlock of all goroutines is reported
+public record Knobs(
+    int maxProcs,
+    boolean exitOnPanic,
+    boolean haltOnBug,
+    Debug debug,
+    @Nullable String dumpSignal,
+    boolean detectDeadlock) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
 
-  /// The settings of this process.
-  public static Knobs ofProcess() {
-    return of(System.getProperties(), System.getenv(), Runtime.getRuntime().availableProcessors());
+  /// As many processors as {@link Cpus} says, and as it will say later.
+  public static final int BY_DEFAULT = 0;
+
+  /// With the defaults of what else there is.
+  Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
+    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true);
   }
 
-  static Knobs of(Properties properties, Map<String, String> environment, int cpus) {
+  /// The settings of this process.
+  public static Knobs ofProcess() {
+    return of(System.getProperties(), System.getenv());
+  }
+
+  static Knobs of(Properties properties, Map<String, String> environment) {
     String maxProcs = properties.getProperty("gloom.maxprocs");
     return new Knobs(
-        maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS"), cpus) : maxProcs(maxProcs),
+        maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS")) : maxProcs(maxProcs),
         oneOf(properties, "gloom.panic", "handler", "exit"),
-        !oneOf(properties, "gloom.onbug", "halt", "log"));
+        !oneOf(properties, "gloom.onbug", "halt", "log"),
+        Debug.of(properties, environment),
+        dumpSignal(properties.getProperty("gloom.dumpsignal", "off")),
+        !oneOf(properties, "gloom.deadlock", "report", "off"));
   }
 
   /// Checks a number of processors that a caller gave.
@@ -41,15 +65,20 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     }
   }
 
-  private static int goMaxProcs(@Nullable String value, int cpus) {
+  private static int goMaxProcs(@Nullable String value) {
     if (value == null) {
-      return cpus;
+      return BY_DEFAULT;
     }
     try {
       return checkMaxProcs(Integer.parseInt(value));
     } catch (IllegalArgumentException _) {
-      return cpus;
+      return BY_DEFAULT;
     }
+  }
+
+  private static @Nullable String dumpSignal(String value) {
+    String name = value.strip();
+    return name.equals("off") ? null : name.startsWith("SIG") ? name.substring(3) : name;
   }
 
   /// False for the first word, which is the default, and true for the second.
@@ -64,7 +93,7 @@ public record Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
     throw malformed(name, value, first + " or " + second);
   }
 
-  private static IllegalArgumentException malformed(String name, String value, String right) {
+  static IllegalArgumentException malformed(String name, String value, String right) {
     return new IllegalArgumentException(
         "gloom: the system property %s is \"%s\" but must be %s: correct or remove -D%s=%s"
             .formatted(name, value, right, name, value));

@@ -33,6 +33,12 @@ final class M extends Thread {
   /// Set under Idle's lock: the scheduler needs this thread no more.
   volatile boolean ending;
 
+  /// The goroutine that is locked to this thread, and how often; written by that goroutine, on this
+  /// thread. Nothing else runs here then. See ThreadLock.
+  @Nullable G lockedG;
+
+  int lockCount;
+
   // Guarded by Idle's lock.
   @Nullable M idleNext;
   @Nullable M idlePrevious;
@@ -56,12 +62,23 @@ final class M extends Thread {
   @Override
   public void run() {
     try {
-      for (G g = FindWork.next(this); g != null; g = FindWork.next(this)) {
-        dispatch(g);
+      for (G g = next(); g != null; g = next()) {
+        M owner = g.lastM == this ? null : g.lockedM;
+        if (owner == null) {
+          dispatch(g);
+        } else {
+          ThreadLock.handOver(this, owner);
+        }
       }
     } catch (Throwable e) {
       Fatal.bug(sched, getName(), e);
     }
+  }
+
+  /// The goroutine to run now; null if this thread is to end.
+  private @Nullable G next() {
+    G locked = lockedG;
+    return locked == null ? FindWork.next(this) : ThreadLock.next(this, locked);
   }
 
   /// Runs `g` until it suspends, and then sees to what that leaves to do.

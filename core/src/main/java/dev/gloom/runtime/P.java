@@ -25,8 +25,15 @@ final class P {
   /// Sysmon asks: this P has run one slice without a tick, so its run-next chain goes to the back.
   static final int PREEMPT = 1;
 
-  /// maxProcs has shrunk: whoever holds this P gives everything away and lets go of it.
+  /// maxProcs shrinks: the holder asks whether this P goes, and then gives everything away.
   static final int RETIRE = 2;
+
+  /// Sysmon says: an alarm of this P is due.
+  static final int TIMERS = 4;
+
+  /// There was one P and now there are more: what the holder put into its rings without a word is
+  /// to be told.
+  static final int TELL = 8;
 
   /// Enough that a thousand goroutines that only yield stay on their P.
   private static final int YIELDED_CAPACITY = 1024;
@@ -37,10 +44,15 @@ final class P {
   /// Ids are handed out in blocks, so that a spawn touches no shared counter.
   private static final int ID_BLOCK = 16;
 
+  /// To read the clock costs a tenth of a switch: with alarms pending, it is read at every 16th
+  /// dispatch, when there is nothing else to do, and when sysmon says so.
+  private static final int TIMERS_EVERY = 16;
+
   final int id;
   final Sched sched;
   final RunQueue queue = new RunQueue();
   final RunQueue yielded = new RunQueue(YIELDED_CAPACITY);
+  final TimerHeap timers;
   final Rand rand;
 
   /// What others ask of the holder; looked at before every dispatch.
@@ -52,6 +64,13 @@ final class P {
 
   /// The tick at which this P next looks at the global queue first. Owner only.
   int globalAt;
+
+  /// An alarm was armed here that is earlier than all others here, and nobody has been told. Owner
+  /// only.
+  boolean newEarliest;
+
+  /// Dispatches before this P next reads the clock for its alarms. Owner only.
+  private int untilTimers;
 
   /// How often in a row this P ran its own run-next; owner counts up, whoever takes it away resets.
   private int ownNext;
@@ -65,6 +84,7 @@ final class P {
   long steals;
   long stolen;
   long overflows;
+  long rang;
 
   private long nextId;
   private long lastId;
@@ -76,14 +96,17 @@ final class P {
 
   // Guarded by Idle's lock.
   @Nullable P link;
-  boolean retired;
+
+  /// Out of use, for good; written under Idle's lock.
+  volatile boolean retired;
 
   /// Next in the Starter's stack.
   @Nullable P startLink;
 
-  P(Sched sched, int id) {
+  P(Sched sched, int id, TimerHeap timers) {
     this.sched = sched;
     this.id = id;
+    this.timers = timers;
     this.rand = new Rand(sched.seed + id);
   }
 
@@ -140,8 +163,37 @@ final class P {
     return Integer.toUnsignedLong(tick) + inherited;
   }
 
+  /// How many goroutines wait here; a moment's view.
+  int queued() {
+    return queue.size() + yielded.size() + (queue.peekNext() == null ? 0 : 1);
+  }
+
   boolean isEmpty() {
     return yielded.isEmpty() && queue.isEmpty();
+  }
+
+  /// Before each dispatch: rings what is due, now and then.
+  void lookAtTimers() {
+    if (wantsToLookAtTimers()) {
+      ringDue(timers);
+    }
+  }
+
+  /// Whether it is time to read the clock. Owner only.
+  boolean wantsToLookAtTimers() {
+    return timers.earliest() != Alarm.NEVER && --untilTimers < 0;
+  }
+
+  /// Rings what is due in a heap, which may be another P's; what that makes runnable comes into
+  /// this P's queue. True if anything rang.
+  boolean ringDue(TimerHeap heap) {
+    untilTimers = TIMERS_EVERY;
+    if (heap.earliest() == Alarm.NEVER) {
+      return false;
+    }
+    int n = heap.ringDue(sched.clock.nanoTime());
+    rang += n;
+    return n != 0;
   }
 
   /// Puts `g`, which yielded, behind everybody else. Not published by a fence.

@@ -42,34 +42,12 @@ public final class Panic {
   static String report(G g, Throwable e) {
     var text = new StringBuilder("panic: ").append(e).append("\n\n");
     text.append("goroutine ").append(g.id).append(" [running]:\n");
-    frames(text, e);
+    Frames.append(text, e.getStackTrace());
     for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
       text.append("caused by: ").append(cause).append('\n');
-      frames(text, cause);
+      Frames.append(text, cause.getStackTrace());
     }
-    if (g.site != null && g.parentId != 0) {
-      text.append("created by ").append(function(g.site)).append(" in goroutine ");
-      text.append(g.parentId).append("\n\t").append(place(g.site)).append('\n');
-    }
+    Frames.appendCreatedBy(text, g);
     return text.append("exit status ").append(STATUS).append('\n').toString();
-  }
-
-  private static void frames(StringBuilder text, Throwable e) {
-    for (StackTraceElement f : e.getStackTrace()) {
-      // Below the body are only the JDK's and gloom's own frames.
-      if (f.getClassName().equals(G.class.getName()) && f.getMethodName().equals("run")) {
-        break;
-      }
-      text.append(function(f)).append("(...)\n\t").append(place(f)).append('\n');
-    }
-  }
-
-  private static String function(StackTraceElement f) {
-    return f.getClassName() + "." + f.getMethodName();
-  }
-
-  private static String place(StackTraceElement f) {
-    String file = f.getFileName() == null ? "(unknown source)" : f.getFileName();
-    return f.getLineNumber() < 0 ? file : file + ":" + f.getLineNumber();
   }
 }

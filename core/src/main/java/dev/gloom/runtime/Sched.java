@@ -6,11 +6,15 @@ import dev.gloom.jdk.Mount;
 import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +26,10 @@ import org.jspecify.annotations.Nullable;
 /// Go: `schedt`, `schedinit`, `procresize`
 public final class Sched {
   private static final AtomicInteger NAMES = new AtomicInteger();
+  private static final AtomicReference<@Nullable Sched> DEFAULT = new AtomicReference<>();
+
+  /// Those of this process that have threads. Written by their sysmons.
+  static final Set<Sched> LIVE = ConcurrentHashMap.newKeySet();
 
   final String name;
   final long seed;
@@ -35,10 +43,19 @@ public final class Sched {
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
+  final Resize resize;
+  final Cpus cpus;
+  final CpuFollower cpuFollower = new CpuFollower(this);
+  final Schedtrace trace;
+  final Deadlock deadlock;
   final Container container;
 
   /// A G somewhere could not be queued for lack of stack: sysmon looks for it.
   volatile boolean stranded;
+
+  /// The time a few milliseconds ago, for whoever cannot afford to read the clock: written by
+  /// sysmon at each round, and by whoever ends its deep sleep.
+  long coarseNanos;
 
   private volatile Procs procs;
   private volatile boolean closed;
@@ -46,8 +63,9 @@ public final class Sched {
   private final AtomicInteger mCount = new AtomicInteger();
   private final AtomicInteger mIds = new AtomicInteger();
 
-  /// Serialises changes of maxProcs. Never taken on the ready path.
-  private final ReentrantLock resizing = new ReentrantLock();
+  /// All Ms, oldest first. Replaced as a whole, by the Starter, when one is added; those that have
+  /// ended go then.
+  private volatile M[] ms = {};
 
   /// All Ps that may hold work, and the order in which to steal from them. Replaced as a whole.
   static final class Procs {
@@ -62,15 +80,34 @@ public final class Sched {
     }
   }
 
-  /// A scheduler on real time and real threads.
+  /// The scheduler that is meant where none is named. Made at the first use, not in a static
+  /// initialiser: a wrong setting is then reported to every caller as what it is, not as a
+  /// NoClassDefFoundError. Two that race make two; one is dropped before it has a thread.
+  public static Sched byDefault() {
+    Sched existing = DEFAULT.get();
+    if (existing != null) {
+      return existing;
+    }
+    Knobs knobs = Knobs.ofProcess();
+    Sched made = new Sched(knobs.maxProcs(), knobs);
+    Sched winner = DEFAULT.compareAndExchange(null, made);
+    return winner == null ? made : winner;
+  }
+
+  /// A scheduler on real time and real threads; maxProcs is {@link Knobs#BY_DEFAULT} or a number.
   public Sched(int maxProcs, Knobs knobs) {
     this(maxProcs, knobs, System.nanoTime(), Clock.SYSTEM, Parker.SYSTEM);
   }
 
   /// The same with its seams given, for tests.
   Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker) {
+    this(maxProcs, knobs, seed, clock, parker, Cpus.ofProcess());
+  }
+
+  Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker, Cpus cpus) {
     Vthread.require();
     Starter.init();
+    ParkTimers.install();
     int number = NAMES.getAndIncrement();
     this.name = number == 0 ? "gloom" : "gloom" + number;
     this.seed = seed;
@@ -78,20 +115,32 @@ public final class Sched {
     this.parker = parker;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
+    this.deadlock = new Deadlock(this, knobs.detectDeadlock());
+    this.trace = new Schedtrace(this, knobs.debug());
+    if (knobs.dumpSignal() != null) {
+      DumpSignal.install(knobs.dumpSignal());
+    }
     this.container = new Container(name, this::threads);
-    P[] all = newProcs(new P[0], Knobs.checkMaxProcs(maxProcs));
+    this.cpus = cpus;
+    boolean custom = maxProcs != Knobs.BY_DEFAULT;
+    this.resize = new Resize(this, custom);
+    P[] all = resize.newProcs(new P[0], custom ? Knobs.checkMaxProcs(maxProcs) : cpus.now());
     this.procs = new Procs(all, all.length);
     idle.add(all, 0);
   }
 
   // Running goroutines.
 
-  /// Runs `body` as a goroutine and waits for it; what it throws is thrown here.
-  public void run(Callable<?> body) throws Exception {
+  /// Runs `body` as a goroutine and waits for it; what it throws is thrown here. Answers null; or,
+  /// on a platform thread, when all goroutines are asleep for good, their dump.
+  public @Nullable String run(Callable<?> body) throws Exception {
     var outcome = new Outcome(body);
     G g = Spawn.go(this, "", outcome);
-    g.join();
-    outcome.rethrow();
+    String deadlock = g.join();
+    if (deadlock == null) {
+      outcome.rethrow();
+    }
+    return deadlock;
   }
 
   private static final class Outcome implements Callable<@Nullable Object> {
@@ -143,11 +192,27 @@ public final class Sched {
     if (p != null
         && !p.yielded.hasSome()
         && p.request == 0
+        && !p.wantsToLookAtTimers()
         && p.queue.isEmpty()
         && m.sched.global.isEmpty()) {
       return;
     }
     m.sched.mount.suspendRunnable();
+  }
+
+  /// Pauses the caller, and says so.
+  public static void sleep(Duration duration) throws InterruptedException {
+    G g = currentG();
+    if (g == null) {
+      Thread.sleep(duration);
+      return;
+    }
+    g.waitReason = WaitReason.SLEEP;
+    try {
+      Thread.sleep(duration);
+    } finally {
+      g.waitReason = null;
+    }
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // what a thread that is no goroutine can do instead
@@ -224,6 +289,53 @@ public final class Sched {
     return false;
   }
 
+  // Alarms.
+
+  /// Puts an alarm that is prepared into the heap of the calling M's P, or else of any.
+  void arm(@Nullable M m, Alarm alarm) {
+    P p = m == null ? null : m.p;
+    if (p != null && p.sched == this) {
+      TimerHeap.Added added = p.timers.add(alarm);
+      assert added != TimerHeap.Added.CLOSED : "a P in use with a closed heap";
+      if (added == TimerHeap.Added.EARLIEST) {
+        idle.armed(alarm.when);
+      }
+      return;
+    }
+    if (addToAny(alarm) == TimerHeap.Added.EARLIEST) {
+      idle.armed(alarm.when);
+    }
+  }
+
+  TimerHeap.Added addToAny(Alarm alarm) {
+    for (int i = (int) alarm.when; ; i++) {
+      P[] all = procs.all;
+      TimerHeap.Added added = all[Math.floorMod(i, all.length)].timers.add(alarm);
+      if (added != TimerHeap.Added.CLOSED) {
+        return added;
+      }
+    }
+  }
+
+  /// When the first of all alarms is due; NEVER if there is none.
+  long earliestAlarm() {
+    long earliest = Alarm.NEVER;
+    for (P p : procs.all) {
+      earliest = Math.min(earliest, p.timers.earliest());
+    }
+    return earliest;
+  }
+
+  /// Whether an alarm is pending; cancelled ones do not count.
+  boolean hasAlarms() {
+    for (P p : procs.all) {
+      if (p.timers.sweep() != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// Queues what execute could not queue for lack of stack. For sysmon.
   void recoverStranded() {
     stranded = false; // before the look: what comes later sets it again
@@ -246,78 +358,67 @@ public final class Sched {
     return procs.max;
   }
 
-  /// Changes that number and answers the old one; less than 1 only reads. A P that is no longer
-  /// wanted goes when the goroutine on it next suspends. Go: `GOMAXPROCS`
+  /// Changes that number and answers the old one; less than 1 only reads. The number is the
+  /// caller's from now on, also if it is the old one: it no longer follows the CPUs. Go:
+  /// `GOMAXPROCS`
   public int maxProcs(int n) {
-    if (n < 1) {
-      return maxProcs();
-    }
-    Knobs.checkMaxProcs(n);
-    resizing.lock();
-    try {
-      Procs before = procs;
-      if (n != before.max) {
-        resize(before, n);
-      }
-      return before.max;
-    } finally {
-      resizing.unlock();
-    }
+    return n < 1 ? maxProcs() : resize.to(Knobs.checkMaxProcs(n));
   }
 
-  private void resize(Procs before, int n) {
-    // Ps that were retired earlier and have been emptied since are dropped here.
-    P[] keep = Arrays.stream(before.all).filter(p -> !p.retired || !p.isEmpty()).toArray(P[]::new);
-    int usable = (int) Arrays.stream(keep).filter(p -> !p.retired).count();
-    if (n > usable) {
-      P[] grown = newProcs(keep, n - usable);
-      procs = new Procs(grown, n);
-      idle.add(grown, keep.length);
-    } else {
-      procs = new Procs(keep, n);
-      for (int i = keep.length - 1; usable > n; i--) {
-        if (!keep[i].retired) {
-          idle.retire(keep[i]);
-          usable--;
-        }
-      }
-    }
-    // Whoever put something into a ring while there was one P told nobody, so without a condition.
-    idle.wake();
+  /// Goes back to the default number, answers it, and follows the CPUs from now on. Go:
+  /// `SetDefaultGOMAXPROCS`
+  public int defaultMaxProcs() {
+    return resize.toDefault();
   }
 
-  private P[] newProcs(P[] existing, int more) {
-    P[] all = Arrays.copyOf(existing, existing.length + more);
-    for (int i = existing.length; i < all.length; i++) {
-      all[i] = new P(this, freeId(all, i));
-    }
-    return all;
-  }
-
-  /// The least id that none of the first `n` has.
-  private static int freeId(P[] all, int n) {
-    int id = 0;
-    for (int i = 0; i < n; i++) {
-      if (all[i].id == id) {
-        id++;
-        i = -1;
-      }
-    }
-    return id;
+  void procs(Procs changed) {
+    procs = changed;
   }
 
   /// Starts a thread for `p`. For the Starter, whose thread it comes from.
   void startM(P p) {
-    var m = new M(this, mIds.getAndIncrement(), p, true);
+    var m = new M(this, newMid(), p, true);
     m.setContextClassLoader(ClassLoader.getSystemClassLoader());
     mCount.incrementAndGet();
+    coarseNanos = clock.nanoTime();
+    M[] more = withoutEnded(1);
+    more[more.length - 1] = m;
     try {
       sysmon.ensureRunning();
       m.start(); // last: the Starter tries again after a failure, and a P has one M
+      ms = more;
     } catch (Throwable e) {
       mCount.decrementAndGet();
       throw e;
     }
+  }
+
+  int newMid() {
+    return mIds.getAndIncrement();
+  }
+
+  /// The Ms that live, oldest first.
+  M[] ms() {
+    return withoutEnded(0);
+  }
+
+  /// The Ms and sysmon.
+  Set<Thread> ownThreads() {
+    Set<Thread> own = new HashSet<>(Arrays.asList(ms()));
+    own.add(sysmon.thread());
+    return own;
+  }
+
+  private M[] withoutEnded(int room) {
+    M[] all = ms;
+    M[] living = new M[all.length + room];
+    int n = 0;
+    for (M m : all) {
+      if (m.isAlive()) {
+        living[n++] = m;
+      }
+    }
+    return Arrays.copyOf(living, n + room);
   }
 
   long takeIds(int n) {
@@ -346,11 +447,20 @@ public final class Sched {
 
   /// Ends the threads of a closed scheduler if its last goroutine has ended. For sysmon.
   boolean endThreadsIfDone() {
-    if (!closed || registry.size() != 0 || hasQueuedWork() || idle.idleProcs() != maxProcs()) {
+    if (!closed
+        || registry.size() != 0
+        || hasQueuedWork()
+        || idle.idleProcs() != maxProcs()
+        || hasAlarms()) {
       return false;
     }
     mCount.addAndGet(-idle.endIdleMs());
     return hasNoThreads();
+  }
+
+  /// A thread ends before all others do.
+  void threadEnds() {
+    mCount.decrementAndGet();
   }
 
   boolean hasNoThreads() {
@@ -366,18 +476,13 @@ public final class Sched {
 
   /// What has been counted so far.
   public Counters counters() {
-    long dispatches = 0;
-    long moved = 0;
-    long steals = 0;
-    long stolen = 0;
-    long overflows = 0;
+    var total = new Totals();
+    total.add(resize.gone());
     Procs now = procs;
+    long local = 0;
     for (P p : now.all) {
-      dispatches += p.dispatches();
-      moved += p.moved;
-      steals += p.steals;
-      stolen += p.stolen;
-      overflows += p.overflows;
+      total.add(p);
+      local += p.queued();
     }
     int live = registry.size();
     return new Counters(
@@ -389,12 +494,15 @@ public final class Sched {
         live,
         live + registry.ended(),
         global.size(),
-        dispatches,
-        dispatches - moved,
-        steals,
-        stolen,
-        overflows,
+        local,
+        total.dispatches,
+        total.dispatches - total.moved,
+        total.steals,
+        total.stolen,
+        total.overflows,
         idle.wakeups(),
+        idle.handoffs(),
+        total.rang,
         sysmon.rescues());
   }
 
@@ -408,12 +516,15 @@ public final class Sched {
       int goroutines,
       long started,
       int globalQueue,
+      long localQueues,
       long dispatches,
       long sameM,
       long steals,
       long stolen,
       long overflows,
       long wakeups,
+      long handoffs,
+      long alarms,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.

@@ -310,7 +310,7 @@ public final class Selector {
     try {
       if (soonest != null && delayNanos != Long.MAX_VALUE) {
         timeout = new Timeout(self, soonest);
-        Alarm.arm(timeout, System.nanoTime() + delayNanos);
+        Alarm.armAfter(timeout, delayNanos);
       }
       while (!self.park()) {
         if (self.withdraw()) {

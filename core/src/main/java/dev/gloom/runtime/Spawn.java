@@ -32,9 +32,18 @@ public final class Spawn {
   /// first time that it is submitted, and before its first run nobody else can submit it. From here
   /// on it has a G of its own, and so have the threads that it starts.
   static void adopt(G parent, Runnable task) {
+    adopt(parent.sched, parent.id, task);
+  }
+
+  /// The same for one that had no goroutine to inherit from: the agent's.
+  public static void adopt(Sched sched, Runnable task) {
+    G parent = Sched.currentG();
+    adopt(sched, parent == null ? 0 : parent.id, task);
+  }
+
+  private static void adopt(Sched sched, long parentId, Runnable task) {
     Thread thread = Vthread.owner(task);
-    Sched sched = parent.sched;
-    G g = new G(sched, newId(sched), parent.id, thread, task);
+    G g = new G(sched, newId(sched), parentId, thread, task);
     Vthread.scheduler(thread, g);
     g.execute(task);
   }

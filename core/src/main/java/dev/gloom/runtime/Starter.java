@@ -2,6 +2,7 @@ package dev.gloom.runtime;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,25 @@ final class Starter {
             .unstarted(body);
     t.setContextClassLoader(ClassLoader.getSystemClassLoader());
     return t;
+  }
+
+  static boolean isThread(Thread t) {
+    return t == THREAD;
+  }
+
+  /// All platform threads of the process. No safepoint, no stack.
+  static Thread[] allThreads() {
+    ThreadGroup top = THREAD.getThreadGroup();
+    for (ThreadGroup up = top; up != null; up = up.getParent()) {
+      top = up;
+    }
+    for (int room = 32; ; room *= 2) {
+      Thread[] all = new Thread[room];
+      int n = top.enumerate(all);
+      if (n < room) {
+        return Arrays.copyOf(all, n);
+      }
+    }
   }
 
   private static void loop() {

@@ -7,10 +7,11 @@ import org.jspecify.annotations.Nullable;
 /// The watcher: a thread without a P that looks after what no M can see from inside.
 ///
 /// Each round it asks a P that has spent a whole slice on one goroutine, or on one run-next chain,
-/// to let the others go first, gives away a run-next that its P keeps but does not run, finishes
-/// what a caller without stack left undone, and ends the threads of a closed scheduler. It is also
-/// the safety net: goroutines that wait while a P is idle and no M searches for 10 ms would be a
-/// bug of ours; it wakes an M, counts a *rescue* and says so once.
+/// to let the others go first, tells a busy P whose alarm is due, gives away a run-next that its P
+/// keeps but does not run, finishes what a caller without stack left undone, has the container's
+/// quota followed, and ends the threads of a closed scheduler. It is also the safety net:
+/// goroutines that wait while a P is idle and no M searches for 10 ms would be a bug of ours; it
+/// wakes an M, counts a *rescue* and says so once.
 ///
 /// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps
 /// are idle: the next P that leaves the idle list wakes it.
@@ -30,6 +31,9 @@ final class Sysmon {
   /// then: 20 us a second.
   private static final long STRANDED_LOOK_NANOS = 1_000_000_000;
 
+  /// How often it looks whether the thread has ended that keeps a deadlock from being certain.
+  private static final long THREAD_LOOK_NANOS = 700_000_000;
+
   private static final long RESCUE_AFTER_NANOS = 10_000_000;
 
   private final Sched sched;
@@ -42,6 +46,9 @@ final class Sysmon {
   private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
 
   private volatile long rescues;
+
+  /// Its number among the Ms, of which it is one in Go.
+  private volatile int mid;
 
   // This thread's own.
   private long sleepsSinceNanos;
@@ -61,6 +68,7 @@ final class Sysmon {
     if (thread.get() == null) {
       Thread t = Starter.newThread(sched.name + "-sysmon", this::loop);
       if (thread.compareAndSet(null, t)) {
+        mid = sched.newMid();
         try {
           t.start();
         } catch (Throwable e) {
@@ -80,11 +88,20 @@ final class Sysmon {
 
   /// Ends a deep sleep.
   void wake() {
+    sched.coarseNanos = sched.clock.nanoTime(); // nobody else has written it during the sleep
     asleep = false;
     Thread t = thread.get();
     if (t != null) {
       sched.parker.unpark(t);
     }
+  }
+
+  @Nullable Thread thread() {
+    return thread.get();
+  }
+
+  int mid() {
+    return mid;
   }
 
   long rescues() {
@@ -94,10 +111,16 @@ final class Sysmon {
   private void loop() {
     try {
       do {
+        Sched.LIVE.add(sched);
         while (!sched.endThreadsIfDone()) {
           sleep();
-          round(sched.clock.nanoTime());
+          long now = sched.clock.nanoTime();
+          sched.coarseNanos = now;
+          round(now);
+          sched.trace.look(now);
         }
+        Sched.LIVE.remove(sched);
+        sched.deadlock.tellOthers();
         // A start that slipped past the closing may have made a new M meanwhile. It counts the M
         // and
         // then looks for this thread; here it is the other way round, so one of the two sees it.
@@ -112,13 +135,12 @@ final class Sysmon {
     long starts = sched.idle.starts();
     boolean quiet = starts == startsSeen;
     startsSeen = starts;
-    if (quiet && allIdle() && !sched.isClosed()) {
+    long now = sched.clock.nanoTime();
+    long nextLook = quiet && allIdle() ? sched.deadlock.look(now) : Deadlock.NEVER;
+    if (quiet && allIdle() && !sched.isClosed() && !sched.trace.on()) {
       asleep = true;
-      if (allIdle() && !sched.isClosed() && !sched.stranded) {
-        long until = sched.clock.nanoTime() + DEEP_SLEEP_NANOS;
-        while (asleep && !sched.stranded && until - sched.clock.nanoTime() > 0) {
-          sched.parker.parkNanos(STRANDED_LOOK_NANOS);
-        }
+      if (allIdle() && !sched.isClosed() && !sched.stranded && sched.deadlock.hasNoNews()) {
+        sleepDeeply(now + Math.min(nextLook, DEEP_SLEEP_NANOS));
       }
       asleep = false;
       delayNanos = FIRST_DELAY_NANOS;
@@ -126,6 +148,16 @@ final class Sysmon {
     }
     sleepsSinceNanos = sched.clock.nanoTime();
     sched.parker.parkNanos(delayNanos);
+  }
+
+  private void sleepDeeply(long until) {
+    long most = sched.deadlock.waitsForAThread() ? THREAD_LOOK_NANOS : STRANDED_LOOK_NANOS;
+    for (long now = sched.clock.nanoTime();
+        asleep && !sched.stranded && until - now > 0 && !sched.deadlock.obstacleIsGone();
+        now = sched.clock.nanoTime()) {
+      sched.parker.parkNanos(Math.min(most, until - now));
+      sched.cpuFollower.look(sched.clock.nanoTime());
+    }
   }
 
   private boolean allIdle() {
@@ -140,6 +172,7 @@ final class Sysmon {
       sched.recoverStranded();
       acted = true;
     }
+    sched.cpuFollower.look(now);
     if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
       readAnew(now);
     } else {
@@ -162,21 +195,25 @@ final class Sysmon {
   private boolean watchProcs(long now) {
     boolean acted = false;
     for (P p : sched.procs().all) {
-      acted |= preempt(p, now);
+      boolean due = p.timers.earliest() <= now;
+      if (due && sched.idle.watchUntil() > now) {
+        p.ask(P.TIMERS);
+      }
+      acted |= preempt(p, now, due);
       acted |= watchKeptNext(p);
     }
     return acted;
   }
 
   /// Asks a P that has not begun a slice for the length of one, if anybody waits for it.
-  private boolean preempt(P p, long now) {
+  private boolean preempt(P p, long now, boolean due) {
     int tick = p.tick;
     if (tick != p.seenTick) {
       p.seenTick = tick;
       p.seenSinceNanos = now;
       return false;
     }
-    if (now - p.seenSinceNanos < SLICE_NANOS || (p.isEmpty() && sched.global.isEmpty())) {
+    if (now - p.seenSinceNanos < SLICE_NANOS || (p.isEmpty() && sched.global.isEmpty() && !due)) {
       return false;
     }
     p.ask(P.PREEMPT);
@@ -206,7 +243,9 @@ final class Sysmon {
   private boolean rescue(long now) {
     long starts = sched.idle.starts();
     boolean lost =
-        sched.hasQueuedWork() && sched.idle.idleProcs() > 0 && !sched.idle.somebodyLooks();
+        (sched.hasQueuedWork() || alarmMissed(now))
+            && sched.idle.idleProcs() > 0
+            && !sched.idle.somebodyLooks();
     if (!lost || !strandedWork || starts != strandedWorkStarts) {
       strandedWork = lost;
       strandedWorkSinceNanos = now;
@@ -226,6 +265,13 @@ final class Sysmon {
     rescues = rescues + 1;
     sched.idle.wake();
     return true;
+  }
+
+  /// Whether an alarm is due that the watcher does not know of. One that it knows of is not lost,
+  /// however late the kernel wakes the watcher.
+  private boolean alarmMissed(long now) {
+    long earliest = sched.earliestAlarm();
+    return earliest <= now && sched.idle.watchUntil() > earliest;
   }
 
   private void backOff(boolean acted) {

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /// A child JVM and what became of it. It writes to files, not pipes, so that a full pipe cannot
@@ -24,6 +25,17 @@ public record ChildJvm(int status, String out, String err) {
   /// Runs `main` with gloom and these tests on the class path, for at most `seconds`.
   public static ChildJvm run(int seconds, List<String> jvmArgs, Class<?> main, String... args)
       throws Exception {
+    return run(seconds, Map.of(), jvmArgs, main, args);
+  }
+
+  /// The same with these variables added to its environment.
+  public static ChildJvm run(
+      int seconds,
+      Map<String, String> environment,
+      List<String> jvmArgs,
+      Class<?> main,
+      String... args)
+      throws Exception {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(jvmArgs);
@@ -34,11 +46,9 @@ public record ChildJvm(int status, String out, String err) {
     Path out = Files.createTempFile("gloom", ".out");
     Path err = Files.createTempFile("gloom", ".err");
     try {
-      Process process =
-          new ProcessBuilder(command)
-              .redirectOutput(out.toFile())
-              .redirectError(err.toFile())
-              .start();
+      var builder = new ProcessBuilder(command);
+      builder.environment().putAll(environment);
+      Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
       boolean ended;
       try {
         ended = process.waitFor(seconds, TimeUnit.SECONDS);

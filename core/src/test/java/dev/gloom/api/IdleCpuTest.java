@@ -2,9 +2,13 @@ package dev.gloom.api;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gloom.Scheduler;
+import dev.gloom.jdk.Carrier;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +35,21 @@ class IdleCpuTest {
       double share = best(prefix, () -> LockSupport.parkNanos(WINDOW_NANOS));
       LockSupport.unpark(parked.thread());
       System.out.printf("IdleCpuTest: idle, %d Ps: %.4f %% of a core%n", procs, 100 * share);
+      assertTrue(share < 0.001, () -> "idle: " + 100 * share + " % of a core");
+    }
+  }
+
+  /// The same while it looks at the CPUs and the quota of its container once a second.
+  @Test
+  void anIdleSchedulerThatFollowsTheQuotaCostsNothing() throws Exception {
+    try (var scheduler = Scheduler.builder().build()) {
+      scheduler.defaultMaxProcs(); // whatever the environment says
+      var name = new AtomicReference<String>();
+      scheduler.run(() -> name.set(Carrier.current().getName()));
+      String prefix = name.get().substring(0, name.get().lastIndexOf('-') + 1);
+      Lab.quiet(scheduler);
+      double share = best(prefix, () -> LockSupport.parkNanos(WINDOW_NANOS));
+      System.out.printf("IdleCpuTest: idle, following: %.4f %% of a core%n", 100 * share);
       assertTrue(share < 0.001, () -> "idle: " + 100 * share + " % of a core");
     }
   }

@@ -573,6 +573,7 @@ class FindWorkTest {
     still.sched.global.put(gs[4]);
     still.sched.global.put(gs[5]);
     M m = still.busy(p);
+    still.sched.idle.retire(1);
     p.ask(P.RETIRE);
     still.parker.onPark = () -> m.ending = true; // nobody gives it a P: it is told to end
 
@@ -588,6 +589,7 @@ class FindWorkTest {
     G g = still.g();
     p.putNext(g);
     M m = still.busy(p);
+    still.sched.idle.retire(1);
     p.ask(P.PREEMPT);
     p.ask(P.RETIRE);
     still.parker.onPark = () -> m.ending = true;

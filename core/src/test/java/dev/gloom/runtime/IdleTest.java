@@ -209,11 +209,12 @@ class IdleTest {
     still.idle(still.p(0));
     still.idle(still.p(1));
     still.idle(still.p(2));
-    assertTrue(idle.retire(still.p(1)), "from the middle of the list");
+    assertSame(still.p(2), idle.retire(1), "the last that became idle");
     assertEquals(2, idle.idleProcs());
-    assertEquals(0, still.p(1).request);
+    assertEquals(0, idle.surplus());
+    assertTrue(still.p(2).retired);
 
-    assertSame(still.p(2), wokenWith());
+    assertSame(still.p(1), wokenWith());
     assertSame(still.p(0), wokenWith());
     assertEquals(0, idle.idleProcs());
   }
@@ -228,13 +229,30 @@ class IdleTest {
   }
 
   @Test
-  void busyProcessorIsAskedToRetireAndDoesNotBecomeIdle() {
+  void whoComesByFirstRetires() {
+    assertNull(idle.retire(2), "none is idle");
+    assertEquals(2, idle.surplus());
     P p = still.p(0);
-    assertFalse(idle.retire(p));
-    assertEquals(P.RETIRE, p.request);
     M m = still.idle(p);
+    assertTrue(p.retired);
     assertEquals(0, idle.idleProcs());
     assertNull(m.p);
     assertEquals(1, idle.idleMs());
+    assertTrue(idle.retires(still.p(1)));
+    assertTrue(still.p(1).retired);
+    assertEquals(0, idle.surplus());
+    assertFalse(idle.retires(still.p(2)), "enough have gone");
+    assertFalse(still.p(2).retired);
+  }
+
+  @Test
+  void demandForProcessorsToGoIsTakenBack() {
+    idle.retire(3);
+    assertTrue(idle.keep(2));
+    assertEquals(1, idle.surplus());
+    assertFalse(idle.keep(2), "all or nothing: one has gone meanwhile");
+    assertEquals(1, idle.surplus());
+    assertTrue(idle.keep(1));
+    assertFalse(idle.retires(still.p(0)));
   }
 }

@@ -15,16 +15,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(20)
 class KnobsTest {
-  private static final int CPUS = 6;
-
   private final Properties properties = new Properties();
 
   private Knobs knobs() {
-    return Knobs.of(properties, Map.of(), CPUS);
+    return Knobs.of(properties, Map.of());
   }
 
   private Knobs knobs(String goMaxProcs) {
-    return Knobs.of(properties, Map.of("GOMAXPROCS", goMaxProcs), CPUS);
+    return Knobs.of(properties, Map.of("GOMAXPROCS", goMaxProcs));
   }
 
   private String refused() {
@@ -32,8 +30,8 @@ class KnobsTest {
   }
 
   @Test
-  void withoutSettingsThereAreAsManyProcessorsAsCoresAndJavasOwnHandlers() {
-    assertEquals(new Knobs(CPUS, false, true), knobs());
+  void withoutSettingsThereAreAsManyProcessorsAsCpusAndJavasOwnHandlers() {
+    assertEquals(new Knobs(Knobs.BY_DEFAULT, false, true), knobs());
   }
 
   @ParameterizedTest
@@ -65,7 +63,7 @@ class KnobsTest {
   @ParameterizedTest
   @ValueSource(strings = {"0", "-3", "many", "", "1.5", "65537", "99999999999"})
   void malformedGomaxprocsIsIgnored(String value) {
-    assertEquals(CPUS, knobs(value).maxProcs());
+    assertEquals(Knobs.BY_DEFAULT, knobs(value).maxProcs());
   }
 
   @Test
@@ -100,7 +98,13 @@ class KnobsTest {
   @CsvSource({
     "gloom.panic, Exit, handler or exit",
     "gloom.panic, '', handler or exit",
-    "gloom.onbug, ignore, halt or log"
+    "gloom.onbug, ignore, halt or log",
+    "gloom.deadlock, on, report or off",
+    "gloom.debug, schedtrace, 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
+    "gloom.debug, '', 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
+    "gloom.debug, schedtrace=-1, 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
+    "gloom.debug, gctrace=1, 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
+    "gloom.debug, 'schedtrace=1000,', 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'"
   })
   void malformedWordIsRefusedWithTheRightOnes(String name, String value, String right) {
     properties.setProperty(name, value);
@@ -108,6 +112,57 @@ class KnobsTest {
         "gloom: the system property %s is \"%s\" but must be %s: correct or remove -D%s=%s"
             .formatted(name, value, right, name, value),
         refused());
+  }
+
+  private Debug debug(String godebug) {
+    return Knobs.of(properties, Map.of("GODEBUG", godebug)).debug();
+  }
+
+  @Test
+  void debugIsTakenFromTheProperty() {
+    properties.setProperty("gloom.debug", "schedtrace=1000, scheddetail=1");
+    assertEquals(new Debug(1_000, true), knobs().debug());
+    properties.setProperty("gloom.debug", "scheddetail=1");
+    assertEquals(new Debug(0, true), knobs().debug());
+    assertFalse(knobs().debug().traces());
+  }
+
+  // As in Go: what is not known or not right is ignored, the last of a key counts.
+  @ParameterizedTest
+  @CsvSource({
+    "'schedtrace=1000', 1000, false",
+    "'gctrace=1,schedtrace=5,madvdontneed=1,scheddetail=1', 5, true",
+    "'schedtrace=x,scheddetail=1', 0, true",
+    "'schedtrace=5,schedtrace=7', 7, false",
+    "'schedtrace=7,schedtrace=x', 7, false",
+    "'schedtrace=7,scheddetail=1,scheddetail=0', 7, false",
+    "',,=,schedtrace=,schedtrace', 0, false",
+    "'', 0, false",
+    "'schedtrace=99999999999', 0, false"
+  })
+  void godebugIsReadAsInGo(String value, int millis, boolean detail) {
+    assertEquals(new Debug(millis, detail), debug(value));
+  }
+
+  @Test
+  void propertyComesBeforeGodebugKeyByKey() {
+    properties.setProperty("gloom.debug", "schedtrace=3");
+    assertEquals(new Debug(3, true), debug("schedtrace=1000,scheddetail=1"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"USR1, USR1", "SIGUSR1, USR1", "off, "})
+  void signalHasItsNameWithOrWithoutSig(String value, String expected) {
+    assertEquals(null, knobs().dumpSignal());
+    properties.setProperty("gloom.dumpsignal", value);
+    assertEquals(expected, knobs().dumpSignal());
+  }
+
+  @Test
+  void deadlocksAreLookedForUnlessSwitchedOff() {
+    assertTrue(knobs().detectDeadlock());
+    properties.setProperty("gloom.deadlock", "off");
+    assertFalse(knobs().detectDeadlock());
   }
 
   @ParameterizedTest

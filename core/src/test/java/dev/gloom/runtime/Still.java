@@ -25,9 +25,10 @@ final class Still {
   Still(int maxProcs, long seed) {
     this.seed = seed;
     sched = new Sched(maxProcs, new Knobs(maxProcs, false, true), seed, clock, parker);
+    sched.idle.retire(maxProcs); // the one way to take Ps out of the idle list …
     for (P p : sched.procs().all) {
-      sched.idle.retire(p); // the one way to take a certain P out of the idle list …
-      p.retired = false; // … but it stays in use
+      p.retired = false; // … but they stay in use
+      p.link = null;
       FindWork.queued(sched, p); // the first tick looks at the global queue first …
       dispatched(p); // … the next 60 do not
     }
@@ -135,11 +136,27 @@ final class Still {
     void stop() {
       stepNanos = 0;
     }
+
+    /// By how much each read moves it.
+    void step(long nanos) {
+      stepNanos = nanos;
+    }
+
+    /// Stops it at a time.
+    void stopAt(long nanos) {
+      stepNanos = 0;
+      now = nanos;
+    }
   }
 
   /// Sleeps for nobody, and writes down who was woken.
   static final class HandParker implements Parker {
     final Queue<Thread> woken = new ConcurrentLinkedQueue<>();
+
+    /// For how long the last park was to be; NEVER if for no certain time.
+    volatile long lastNanos;
+
+    volatile Runnable onUnpark = () -> {};
     volatile Runnable onPark =
         () -> {
           throw new IllegalStateException("nobody sleeps in this test");
@@ -147,17 +164,20 @@ final class Still {
 
     @Override
     public void park() {
+      lastNanos = Alarm.NEVER;
       onPark.run();
     }
 
     @Override
     public void parkNanos(long nanos) {
+      lastNanos = nanos;
       onPark.run();
     }
 
     @Override
     public void unpark(Thread thread) {
       woken.add(thread);
+      onUnpark.run();
     }
   }
 }

@@ -5,7 +5,7 @@ class KickOutModel extends IdleModel {
   /// A P wants one; nothing here comes to its queues.
   private static final Sched SCHED = new Sched(1, Knobs.ofProcess());
 
-  final P p = new P(SCHED, 0);
+  final P p = new P(SCHED, 0, new TimerHeap());
   final G second = newG(2);
 
   /// The P has one goroutine in its run-next. If it keeps those, nobody is told about that one.

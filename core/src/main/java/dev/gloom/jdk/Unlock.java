@@ -1,0 +1,58 @@
+package dev.gloom.jdk;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.instrument.Instrumentation;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/// How an agent opens the JDK for gloom: through {@link Key}. A class of its own, because to touch
+/// any other of this package would start the look-ups that need the key.
+public final class Unlock {
+  private Unlock() {}
+
+  /// From now on members of the JDK are opened by a key of gloom's own. Throws {@link
+  /// IllegalStateException} if that cannot be.
+  public static void with(Instrumentation instrumentation) {
+    var loader = new KeyLoader();
+    Class<?> type = loader.define(classFile());
+    Set<Module> only = Set.of(loader.getUnnamedModule());
+    instrumentation.redefineModule(
+        Object.class.getModule(),
+        Set.of(),
+        Map.of(),
+        Map.of("java.lang", only, "jdk.internal.misc", only, "jdk.internal.vm", only),
+        Set.of(),
+        Map.of());
+    try {
+      @SuppressWarnings("unchecked") // a Key, from another loader
+      var key = (Function<Object, Object>) type.getConstructor().newInstance();
+      Door.openWith(key);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("gloom: cannot open the JDK for itself: " + e, e);
+    }
+  }
+
+  private static byte[] classFile() {
+    try (InputStream in = Unlock.class.getResourceAsStream("Key.class")) {
+      if (in == null) {
+        throw new IllegalStateException("gloom: the jar is incomplete: it has no Key.class");
+      }
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new IllegalStateException("gloom: the jar cannot be read: " + e, e);
+    }
+  }
+
+  /// A loader with one class and no parent but the boot loader.
+  private static final class KeyLoader extends ClassLoader {
+    KeyLoader() {
+      super("gloom-key", null);
+    }
+
+    Class<?> define(byte[] classFile) {
+      return defineClass(Key.class.getName(), classFile, 0, classFile.length);
+    }
+  }
+}

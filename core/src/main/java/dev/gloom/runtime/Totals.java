@@ -1,0 +1,29 @@
+package dev.gloom.runtime;
+
+/// The counters of several Ps together.
+final class Totals {
+  long dispatches;
+  long moved;
+  long steals;
+  long stolen;
+  long overflows;
+  long rang;
+
+  void add(P p) {
+    dispatches += p.dispatches();
+    moved += p.moved;
+    steals += p.steals;
+    stolen += p.stolen;
+    overflows += p.overflows;
+    rang += p.rang;
+  }
+
+  void add(Totals t) {
+    dispatches += t.dispatches;
+    moved += t.moved;
+    steals += t.steals;
+    stolen += t.stolen;
+    overflows += t.overflows;
+    rang += t.rang;
+  }
+}
