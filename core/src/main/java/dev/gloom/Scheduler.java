@@ -73,7 +73,8 @@ public final class Scheduler implements AutoCloseable {
     return sched.maxProcs();
   }
 
-  /// Changes that number; answers the old one. Less than 1 only reads.
+  /// Changes that number; answers the old one. Less than 1 only reads. As {@link
+  /// Gloom#maxProcs(int)}.
   public int maxProcs(int n) {
     return sched.maxProcs(n);
   }
