@@ -90,8 +90,10 @@ public final class Gloom {
     return scheduler().maxProcs();
   }
 
-  /// Changes that number and answers the old one; 0 or less only reads, as in Go. A number that was
-  /// set, even to what it was, no longer follows the container's quota.
+  /// Changes that number and answers the old one; 0 or less only reads, as in Go. When it returns,
+  /// no more than `n` run; but for a goroutine that passes no scheduling point it waits about a
+  /// second at most, and that one then goes on until it does. At most 65,536. A number that was set,
+  /// even to what it was, no longer follows the container's quota.
   public static int maxProcs(int n) {
     return scheduler().maxProcs(n);
   }
