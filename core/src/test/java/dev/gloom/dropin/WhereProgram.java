@@ -22,4 +22,10 @@ public final class WhereProgram {
     }
     return carrier.startsWith("ForkJoinPool-1-worker-") ? "jdk" : text;
   }
+
+  /// A body that counts where it runs.
+  static Runnable countHere(
+      java.util.concurrent.atomic.AtomicLong jdk, java.util.concurrent.atomic.AtomicLong gloom) {
+    return () -> (here().equals("gloom") ? gloom : jdk).incrementAndGet();
+  }
 }
