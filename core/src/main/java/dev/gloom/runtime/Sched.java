@@ -559,7 +559,10 @@ public final class Sched {
     return text.toString();
   }
 
+  /// Those that were started with `Thread.start` are in another container's list.
   private Stream<Thread> threads() {
-    return Arrays.stream(registry.snapshot()).map(G::thread).filter(Thread::isAlive);
+    return Arrays.stream(registry.snapshot())
+        .map(G::thread)
+        .filter(t -> container.holds(t) && t.isAlive());
   }
 }
