@@ -134,8 +134,7 @@ public final class Gloom {
   public static <T, R extends @Nullable Object> Case<R> recv(
       @Nullable RecvChan<T> channel, RecvBranch<T, R> branch) {
     return new RecvCase<>(
-        channel == null ? null : ((Chan<T>) channel).channel,
-        Objects.requireNonNull(branch, "recv: the branch is null"));
+        Chan.forSelect(channel), Objects.requireNonNull(branch, "recv: the branch is null"));
   }
 
   /// A case that sends. Never happens if the channel is null.
