@@ -32,8 +32,21 @@ public final class Chan<T> implements SendChan<T>, RecvChan<T> {
 
   final Channel channel;
 
-  private Chan(int capacity) {
-    channel = new Channel(capacity);
+  /// On which nothing ever happens: what a nil channel is in Go, but one can call its methods. A
+  /// select does not even lock it.
+  private static final Chan<?> NEVER = new Chan<>(new Channel(0));
+
+  Chan(Channel channel) {
+    this.channel = channel;
+  }
+
+  @SuppressWarnings("unchecked") // there are no values
+  static <T> Chan<T> never() {
+    return (Chan<T>) NEVER;
+  }
+
+  static @Nullable Channel forSelect(@Nullable RecvChan<?> chan) {
+    return chan == null || chan == NEVER ? null : ((Chan<?>) chan).channel;
   }
 
   /// A channel without capacity.
@@ -45,7 +58,7 @@ public final class Chan<T> implements SendChan<T>, RecvChan<T> {
   ///
   /// @throws IllegalArgumentException if the capacity is negative, or larger than any array
   public static <T> Chan<T> make(int capacity) {
-    return new Chan<>(capacity);
+    return new Chan<>(new Channel(capacity));
   }
 
   @Override

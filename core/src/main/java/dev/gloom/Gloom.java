@@ -92,8 +92,8 @@ public final class Gloom {
 
   /// Changes that number and answers the old one; 0 or less only reads, as in Go. When it returns,
   /// no more than `n` run; but for a goroutine that passes no scheduling point it waits about a
-  /// second at most, and that one then goes on until it does. At most 65,536. A number that was set,
-  /// even to what it was, no longer follows the container's quota.
+  /// second at most, and that one then goes on until it does. At most 65,536. A number that was
+  /// set, even to what it was, no longer follows the container's quota.
   public static int maxProcs(int n) {
     return scheduler().maxProcs(n);
   }
@@ -150,8 +150,7 @@ public final class Gloom {
   public static <T, R extends @Nullable Object> Case<R> recv(
       @Nullable RecvChan<T> channel, RecvBranch<T, R> branch) {
     return new RecvCase<>(
-        channel == null ? null : ((Chan<T>) channel).channel,
-        Objects.requireNonNull(branch, "recv: the branch is null"));
+        Chan.forSelect(channel), Objects.requireNonNull(branch, "recv: the branch is null"));
   }
 
   /// A case that sends. Never happens if the channel is null.

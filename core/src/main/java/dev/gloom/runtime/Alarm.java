@@ -54,6 +54,13 @@ public abstract class Alarm {
     sched.arm(m, alarm);
   }
 
+  /// Lets it ring once more. Only inside its {@link #ring}, when it is in no heap.
+  final void again(long delayNanos) {
+    assert state == DONE : "does not ring";
+    state = FRESH;
+    armAfter(this, delayNanos);
+  }
+
   /// Makes sure that it does not ring; false if it is too late for that.
   public final boolean cancel() {
     if (!claim()) {

@@ -80,12 +80,22 @@ public final class Channel {
   private final WaitQueue receivers = new WaitQueue();
   private final WaitQueue senders = new WaitQueue();
 
+  /// Set if the values come from a clock.
+  final @Nullable ChanTimer timer;
+
   /// With room for so many values. Go: `makechan`
   public Channel(int capacity) {
     if (capacity < 0 || capacity > MAX_CAPACITY) {
       throw new IllegalArgumentException("makechan: size out of range: " + capacity);
     }
     ring = new Object[capacity];
+    timer = null;
+  }
+
+  /// Of a timer: what is received is what the clock says.
+  Channel(ChanTimer timer) {
+    ring = new Object[0];
+    this.timer = timer;
   }
 
   // What users do. Nothing is made inside the lock, so whoever will have to wait, by a look without
@@ -125,8 +135,18 @@ public final class Channel {
       w = receiver();
       got = attemptRecv(w);
     }
+    while (got instanceof ChanTimer t) {
+      t.watch();
+      got = attemptRecv(w);
+    }
     if (got == Outcome.BLOCKED && w != null) {
-      w.await(lock, receivers, WaitReason.CHAN_RECEIVE);
+      try {
+        w.await(lock, receivers, WaitReason.CHAN_RECEIVE);
+      } finally {
+        if (timer != null) {
+          timer.unwatch();
+        }
+      }
       return w.value;
     }
     return got == Outcome.CLOSED ? null : got;
@@ -146,7 +166,8 @@ public final class Channel {
     return closeNow();
   }
 
-  boolean closeNow() {
+  /// The same where there is stack to spare and perhaps no goroutine: in an alarm.
+  public boolean closeNow() {
     Waiter woken = null;
     boolean first = false;
     lock.acquire();
@@ -237,6 +258,9 @@ public final class Channel {
       return w;
     }
     if (count == 0) {
+      if (timer != null) {
+        return timer.take();
+      }
       return closed ? Outcome.CLOSED : Outcome.BLOCKED;
     }
     Object oldest = ring[head];
@@ -254,7 +278,17 @@ public final class Channel {
 
   /// The same for a receive.
   boolean canRecv() {
-    return closed || count > 0 || senders.hasWaiter();
+    return closed || count > 0 || senders.hasWaiter() || timer != null && timer.isDue();
+  }
+
+  /// Whether anybody waits to receive.
+  boolean hasReceiver() {
+    return receivers.first != null && receivers.hasWaiter();
+  }
+
+  /// The first that waits to receive, for the caller to serve.
+  @Nullable Waiter claimReceiver() {
+    return receivers.claimFirst();
   }
 
   WaitQueue queue(Ticket.Kind kind) {
@@ -295,14 +329,19 @@ public final class Channel {
     return (Outcome) done;
   }
 
-  /// A value, BLOCKED or CLOSED. If BLOCKED and `self` is given, that is in the queue now.
+  /// A value, BLOCKED or CLOSED. If BLOCKED and `self` is given, that is in the queue now. Or the
+  /// timer, if that has to be watched first.
   Object attemptRecv(@Nullable Waiter self) {
     Object done = null;
     lock.acquire();
     try {
       Object r = recvStep();
       if (r == Outcome.BLOCKED && self != null) {
-        receivers.push(self, self);
+        if (timer == null || timer.watched()) {
+          receivers.push(self, self);
+        } else {
+          r = timer;
+        }
       }
       done = r;
       lock.release();

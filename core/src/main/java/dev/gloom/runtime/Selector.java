@@ -80,6 +80,7 @@ public final class Selector {
       Ticket chosen = null;
       Object done = null;
       boolean inUse = false;
+      boolean unwatched = false;
       Throwable thrown = null;
       Channel locked = lockAll(cases);
       try {
@@ -88,7 +89,8 @@ public final class Selector {
           done = chosen == null ? null : step(chosen);
         } while (done == Channel.Outcome.BLOCKED); // whom it was to meet was just claimed elsewhere
         if (chosen == null && self != null) {
-          inUse = !push(tickets, self);
+          unwatched = hasUnwatched(cases);
+          inUse = !unwatched && !push(tickets, self);
         }
       } catch (Throwable e) {
         thrown = e;
@@ -123,10 +125,13 @@ public final class Selector {
       if (self == null) {
         return Objects.requireNonNull(otherwise).chosen(null, true);
       }
-      if (!inUse) {
+      if (unwatched) {
+        watch(cases);
+      } else if (inUse) {
+        tickets = copies(cases);
+      } else {
         return await(cases, tickets, self, soonest, delayNanos);
       }
-      tickets = copies(cases);
     }
   }
 
@@ -267,6 +272,31 @@ public final class Selector {
     return true;
   }
 
+  /// Whether one of the cases receives from a timer that has no alarm for those that wait: see
+  /// {@link ChanTimer}. Under all locks.
+  private static boolean hasUnwatched(Object[] cases) {
+    for (Object o : cases) {
+      ChanTimer timer = timerOf((Ticket) o);
+      if (timer != null && !timer.watched()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static void watch(Object[] cases) {
+    for (Object o : cases) {
+      ChanTimer timer = timerOf((Ticket) o);
+      if (timer != null) {
+        timer.watch();
+      }
+    }
+  }
+
+  private static @Nullable ChanTimer timerOf(Ticket t) {
+    return t.channel == null || t.kind == Ticket.Kind.SEND ? null : t.channel.timer;
+  }
+
   private static Object[] copies(Object[] cases) {
     Object[] copies = new Object[cases.length];
     for (int i = 0; i < cases.length; i++) {
@@ -359,6 +389,10 @@ public final class Selector {
       Ticket t = (Ticket) o;
       if (t.owner == self && t.channel != null) {
         t.channel.queue(t.kind).withdraw(t.channel.lock, t, self);
+      }
+      ChanTimer timer = timerOf(t);
+      if (timer != null) {
+        timer.unwatch();
       }
     }
   }

@@ -17,6 +17,11 @@ final class Site {
           "dev.gloom.Gloom",
           "dev.gloom.Scheduler",
           "dev.gloom.WaitGroup",
+          "dev.gloom.Group",
+          "dev.gloom.Context",
+          "dev.gloom.Timer",
+          Launch.class.getName(),
+          FuncTimer.class.getName(),
           Site.class.getName(),
           Spawn.class.getName(),
           Sched.class.getName());

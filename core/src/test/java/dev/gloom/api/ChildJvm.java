@@ -43,11 +43,16 @@ public record ChildJvm(int status, String out, String err) {
     command.add(pathOf(Gloom.class) + File.pathSeparator + pathOf(main));
     command.add(main.getName());
     command.addAll(List.of(args));
-    return run(seconds, command);
+    return run(seconds, environment, command);
   }
 
   /// Runs any command, for at most `seconds`.
   public static ChildJvm run(int seconds, List<String> command) throws Exception {
+    return run(seconds, Map.of(), command);
+  }
+
+  private static ChildJvm run(int seconds, Map<String, String> environment, List<String> command)
+      throws Exception {
     Path out = Files.createTempFile("gloom", ".out");
     Path err = Files.createTempFile("gloom", ".err");
     try {
