@@ -115,7 +115,11 @@ class ResizeTest {
   @Test
   void isNotWaitedForLongerThanASecondForThoseThatDoNotComeBy() {
     nobodyComesBy();
+    var times = new ArrayList<Long>();
+    still.clock.onRead = times::add;
     assertEquals(4, sched.maxProcs(1));
+    long waited = times.getLast() - times.getFirst();
+    assertTrue(waited >= SECOND && waited < 2 * SECOND, "waited " + waited + " ns");
     assertEquals(1, sched.maxProcs());
     assertEquals(3, idle.surplus(), "they go when they do");
     assertEquals(4, sched.procs().all.length, "and are seen by thieves until then");
@@ -185,6 +189,20 @@ class ResizeTest {
     assertEquals(5_000_000, sched.earliestAlarm());
     assertNotSame(goes.timers, bell.heap);
     assertTrue(bell.isArmed());
+  }
+
+  @Test
+  void alarmsOfAProcessorWhoseThreadHasNoWorkAreKept() {
+    P goes = still.p(2);
+    Bell bell = Bell.at(5_000_000);
+    goes.timers.add(bell);
+    whileWaiting(() -> still.idle(goes));
+    sched.maxProcs(3);
+    assertTrue(goes.retired);
+    assertEquals(0, goes.timers.size());
+    assertEquals(5_000_000, sched.earliestAlarm());
+    assertTrue(bell.isArmed());
+    assertEquals(5_000_000, idle.watchUntil(), "and its thread watches, as the only idle one");
   }
 
   @Test
