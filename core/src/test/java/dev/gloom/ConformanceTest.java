@@ -17,7 +17,8 @@ class ConformanceTest {
   private static final Pattern ROW = Pattern.compile("^\\| (\\d+) \\| [^|]+ \\| ([^|]+) \\|$");
   private static final Pattern NAMED =
       Pattern.compile("(stress )?`(\\w+Test|\\w+Stress)(\\.(\\w+))?`");
-  private static final List<String> PACKAGES = List.of("api", "contract", "runtime", "soak");
+  private static final List<String> PACKAGES =
+      List.of("api", "contract", "java", "runtime", "soak");
 
   @Test
   void hasARowForEachOfThe140Behaviours() throws Exception {

@@ -47,7 +47,7 @@ public abstract class Alarm {
 
   /// The same after a delay; if it is zero or less, as soon as possible.
   public static void armAfter(Alarm alarm, long delayNanos) {
-    Headroom.check(); // the heap must not be left half changed
+    Headroom.checkAhead(); // the heap must not be left half changed, nor a sleeper untold
     M m = M.current();
     Sched sched = m == null ? Sched.byDefault() : m.sched;
     alarm.prepare(sched.clock, delayNanos);
@@ -55,7 +55,7 @@ public abstract class Alarm {
   }
 
   /// Lets it ring once more. Only inside its {@link #ring}, when it is in no heap.
-  final void again(long delayNanos) {
+  protected final void again(long delayNanos) {
     assert state == DONE : "does not ring";
     state = FRESH;
     armAfter(this, delayNanos);
@@ -77,7 +77,7 @@ public abstract class Alarm {
     assert state == FRESH : "armed twice";
     long now = clock.nanoTime();
     long at = now + Math.max(0, delayNanos);
-    when = at < 0 ? NEVER - 1 : at;
+    when = at < 0 ? NEVER - 1 : Math.min(at, NEVER - 1);
     STATE.setRelease(this, ARMED);
   }
 

@@ -98,20 +98,23 @@ public final class Channel {
     this.timer = timer;
   }
 
-  // What users do.
+  // What users do. Nothing is made inside the lock, so whoever will have to wait, by a look without
+  // the lock, makes its waiter first. If that look was wrong, it was made for nothing, or the
+  // attempt is made again.
 
   /// Sends, waiting as long as it takes; false if the channel is closed, or is while it waits.
   public boolean send(Object value) throws InterruptedException {
     Sched.preemptionPoint();
     throwIfInterrupted();
-    Object done = attemptSend(value, null);
-    if (done == Outcome.BLOCKED) {
-      var w = new Waiter(Ticket.Kind.SEND, value, false);
+    Waiter w = count == ring.length && receivers.first == null ? sender(value) : null;
+    Outcome done = attemptSend(value, w);
+    if (done == Outcome.BLOCKED && w == null) {
+      w = sender(value);
       done = attemptSend(value, w);
-      if (done == Outcome.BLOCKED) {
-        w.await(lock, senders, WaitReason.CHAN_SEND);
-        return w.ok;
-      }
+    }
+    if (done == Outcome.BLOCKED && w != null) {
+      w.await(lock, senders, WaitReason.CHAN_SEND);
+      return w.ok;
     }
     return done == Outcome.DONE;
   }
@@ -126,24 +129,28 @@ public final class Channel {
   public @Nullable Object recv() throws InterruptedException {
     Sched.preemptionPoint();
     throwIfInterrupted();
-    Object got = attemptRecv(null);
-    if (got == Outcome.BLOCKED) {
-      var w = new Waiter(Ticket.Kind.RECV, null, false);
+    Waiter w = count == 0 && senders.first == null ? receiver() : null;
+    Object got = attemptRecv(w);
+    if (got == Outcome.BLOCKED && w == null) {
+      w = receiver();
       got = attemptRecv(w);
-      while (got instanceof ChanTimer t) {
-        t.watch();
-        got = attemptRecv(w);
-      }
-      if (got == Outcome.BLOCKED) {
-        try {
-          w.await(lock, receivers, WaitReason.CHAN_RECEIVE);
-        } finally {
-          if (timer != null) {
-            timer.unwatch();
-          }
+    }
+    while (got instanceof ChanTimer t) {
+      t.watch();
+      got = attemptRecv(w);
+    }
+    if (got == Outcome.BLOCKED && w != null) {
+      try {
+        w.await(lock, receivers, WaitReason.CHAN_RECEIVE);
+      } finally {
+        if (timer != null) {
+          timer.unwatch();
         }
-        return w.value;
       }
+      return w.value;
+    }
+    if (timer != null) {
+      timer.unwatch(); // for nothing: it came before the wait
     }
     return got == Outcome.CLOSED ? null : got;
   }
@@ -362,6 +369,14 @@ public final class Channel {
       return value;
     }
     return done;
+  }
+
+  private static Waiter sender(Object value) {
+    return new Waiter(Ticket.Kind.SEND, value, false);
+  }
+
+  private static Waiter receiver() {
+    return new Waiter(Ticket.Kind.RECV, null, false);
   }
 
   private static void throwIfInterrupted() throws InterruptedException {

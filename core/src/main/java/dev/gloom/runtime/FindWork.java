@@ -182,11 +182,7 @@ final class FindWork {
     int request = p.request;
     if ((request & P.RETIRE) != 0) {
       p.served(P.RETIRE);
-      if (sched.idle.retires(p)) {
-        p.drain();
-        m.p = null;
-        sched.resize.moveAlarms(p);
-        sched.idle.join(m);
+      if (sched.idle.leaves(m, p)) {
         return;
       }
     }

@@ -17,6 +17,11 @@ final class Headroom {
     descend(FRAMES);
   }
 
+  /// For a step on whose way there are further checks: none of those then fails.
+  static void checkAhead() {
+    descend(2 * FRAMES);
+  }
+
   private static int descend(int frames) {
     return frames == 0 ? 0 : 1 + descend(frames - 1);
   }

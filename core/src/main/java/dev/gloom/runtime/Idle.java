@@ -219,6 +219,21 @@ final class Idle {
     DECIDING.getAndAdd(this, -1);
   }
 
+  /// Whether this P, whose M asks, goes. Then what it had is given to others, and the M, which has
+  /// no P now, is idle. Meanwhile sysmon does not take what is on its way for lost.
+  boolean leaves(M m, P p) {
+    DECIDING.getAndAdd(this, 1);
+    boolean goes = retires(p);
+    if (goes) {
+      p.drain();
+      m.p = null;
+      sched.resize.moveAlarms(p);
+      join(m);
+    }
+    DECIDING.getAndAdd(this, -1);
+    return goes;
+  }
+
   /// An M whose P went joins the idle list; what the P had is in the global queue.
   void join(M m) {
     lock.acquire();
@@ -478,16 +493,18 @@ final class Idle {
     return chain;
   }
 
-  /// Takes back up to `n` of the demand for Ps to go; answers how many.
-  int keep(int n) {
+  /// Takes back a demand for `n` Ps to go; false, and nothing is changed, if fewer are left to go.
+  boolean keep(int n) {
     lock.acquire();
-    int kept = n < surplus ? n : surplus;
-    surplus = surplus - kept;
+    boolean kept = n <= surplus;
+    if (kept) {
+      surplus = surplus - n;
+    }
     lock.held = 0;
     return kept;
   }
 
-  /// Whether this P, whose M asks, goes.
+  /// Whether this P goes: it does while too many are in use.
   boolean retires(P p) {
     boolean goes = false;
     lock.acquire();

@@ -1,6 +1,7 @@
 package dev.gloom.runtime;
 
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -26,6 +27,7 @@ final class Resize {
   private static final long PATIENCE_NANOS = 1_000_000_000;
 
   private static final long LOOK_NANOS = 100_000;
+  private static final long OUT_OF_MEMORY_NANOS = 100_000_000;
 
   private final Sched sched;
 
@@ -46,7 +48,7 @@ final class Resize {
 
   /// To the caller's own number; answers the one before.
   int to(int n) {
-    Headroom.check(); // from here on nothing may stop half way
+    Headroom.checkAhead(); // from here on nothing may stop half way
     lock.lock();
     try {
       custom = true;
@@ -100,10 +102,15 @@ final class Resize {
     int before = sched.procs().max;
     dropRetired(before);
     P[] all = sched.procs().all;
-    int more = n - before;
-    more -= sched.idle.keep(more); // those that were to go, and have not yet, stay
-    P[] grown = newProcs(all, more);
-    sched.procs(new Sched.Procs(grown, n));
+    P[] grown;
+    Sched.Procs procs;
+    int kept;
+    do { // what is short of memory fails before anything has changed
+      kept = Math.min(n - before, sched.idle.surplus());
+      grown = newProcs(all, n - before - kept);
+      procs = new Sched.Procs(grown, n);
+    } while (!sched.idle.keep(kept)); // those that were to go, and have not yet, stay
+    sched.procs(procs);
     sched.idle.add(grown, all.length);
     if (before == 1) {
       for (P p : all) {
@@ -115,8 +122,9 @@ final class Resize {
 
   private void shrink(int n) {
     Sched.Procs before = sched.procs();
-    sched.procs(new Sched.Procs(before.all, n));
+    var after = new Sched.Procs(before.all, n);
     P idleOnes = sched.idle.retire(before.max - n);
+    sched.procs(after); // only now: with as many idle as there are to be, all would look idle
     for (P p : before.all) {
       p.ask(P.RETIRE | P.PREEMPT);
     }
@@ -151,18 +159,27 @@ final class Resize {
     sched.procs(new Sched.Procs(keep, n));
   }
 
-  /// Gives the alarms of a P that is out of use to others.
+  /// Gives the alarms of a P that is out of use to others. Each is told of at once if it is the
+  /// first to ring there: with a million of them, moving all takes longer than some have left.
   void moveAlarms(P p) {
-    long earliest = Alarm.NEVER;
     for (Alarm a = p.timers.close(); a != null; ) {
       Alarm next = a.link;
       a.link = null;
-      sched.addToAny(a);
-      earliest = Math.min(earliest, a.when);
+      if (addToAny(a) == TimerHeap.Added.EARLIEST) {
+        sched.idle.armed(a.when);
+      }
       a = next;
     }
-    if (earliest != Alarm.NEVER) {
-      sched.idle.armed(earliest);
+  }
+
+  /// Without memory it waits for some: nobody else knows this alarm any more.
+  private TimerHeap.Added addToAny(Alarm alarm) {
+    for (; ; ) {
+      try {
+        return sched.addToAny(alarm);
+      } catch (OutOfMemoryError e) {
+        LockSupport.parkNanos(this, OUT_OF_MEMORY_NANOS);
+      }
     }
   }
 
@@ -172,21 +189,15 @@ final class Resize {
 
   P[] newProcs(P[] existing, int more) {
     P[] all = Arrays.copyOf(existing, existing.length + more);
+    var ids = new BitSet(all.length);
+    for (P p : existing) {
+      ids.set(p.id);
+    }
     for (int i = existing.length; i < all.length; i++) {
-      all[i] = new P(sched, freeId(all, i), new TimerHeap());
+      int id = ids.nextClearBit(0); // the least that is free
+      ids.set(id);
+      all[i] = new P(sched, id, new TimerHeap());
     }
     return all;
-  }
-
-  /// The least id that none of the first `n` has.
-  private static int freeId(P[] all, int n) {
-    int id = 0;
-    for (int i = 0; i < n; i++) {
-      if (all[i].id == id) {
-        id++;
-        i = -1;
-      }
-    }
-    return id;
   }
 }

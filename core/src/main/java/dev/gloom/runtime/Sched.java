@@ -308,9 +308,9 @@ public final class Sched {
   }
 
   TimerHeap.Added addToAny(Alarm alarm) {
-    for (int i = (int) alarm.when & Integer.MAX_VALUE; ; i++) {
+    for (int i = (int) alarm.when; ; i++) {
       P[] all = procs.all;
-      TimerHeap.Added added = all[i % all.length].timers.add(alarm);
+      TimerHeap.Added added = all[Math.floorMod(i, all.length)].timers.add(alarm);
       if (added != TimerHeap.Added.CLOSED) {
         return added;
       }

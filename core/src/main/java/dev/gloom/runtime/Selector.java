@@ -35,7 +35,10 @@ import org.jspecify.annotations.Nullable;
 /// Go: `selectgo`
 public final class Selector {
   /// Up to here the next channel to lock is searched for, without a sorted array.
-  private static final int FEW = 8;
+  private static final int FEW = 3;
+
+  /// From here on sorting is left to the library.
+  private static final int MANY = 32;
 
   private static final Comparator<Channel> BY_ID = Comparator.comparingLong(c -> c.id);
 
@@ -73,6 +76,7 @@ public final class Selector {
     Ticket due = delayNanos == 0 ? soonest : null;
     Waiter self = otherwise == null ? new Waiter(Ticket.Kind.RECV, null, true) : null;
     Object[] tickets = cases;
+    boolean watches = false;
     for (; ; ) {
       Ticket chosen = null;
       Object done = null;
@@ -95,11 +99,26 @@ public final class Selector {
           self.state = Waiter.WITHDRAWN;
         }
       }
-      while (locked != null) {
-        Channel next = locked.nextLocked;
-        locked.nextLocked = null;
-        locked.lock.held = 0;
-        locked = next;
+      Channel c = null;
+      try {
+        while (locked != null) {
+          c = locked;
+          locked = c.nextLocked;
+          c.nextLocked = null;
+          c.lock.release();
+        }
+      } catch (StackOverflowError e) { // the same without a call
+        while (c != null) {
+          c.lock.held = 0;
+          c = locked;
+          if (c != null) {
+            locked = c.nextLocked;
+            c.nextLocked = null;
+          }
+        }
+      }
+      if (watches && (thrown != null || chosen != null)) {
+        unwatch(cases);
       }
       if (thrown != null) {
         throw Thrown.unchecked(thrown);
@@ -111,6 +130,7 @@ public final class Selector {
         return Objects.requireNonNull(otherwise).chosen(null, true);
       }
       if (unwatched) {
+        watches = true;
         watch(cases);
       } else if (inUse) {
         tickets = copies(cases);
@@ -163,17 +183,35 @@ public final class Selector {
     }
   }
 
+  /// The channels by id, those that come twice twice. Few cases, or made in the order of their
+  /// channels, as they mostly are: sorted by insertion.
   private static Channel[] sorted(Object[] cases) {
-    Channel[] channels = new Channel[cases.length];
     int n = 0;
+    for (Object o : cases) {
+      if (((Ticket) o).channel != null) {
+        n++;
+      }
+    }
+    Channel[] channels = new Channel[n];
+    int k = 0;
     for (Object o : cases) {
       Channel c = ((Ticket) o).channel;
       if (c != null) {
-        channels[n++] = c;
+        channels[k++] = c;
       }
     }
-    channels = Arrays.copyOf(channels, n);
-    Arrays.sort(channels, BY_ID);
+    if (n > MANY) {
+      Arrays.sort(channels, BY_ID);
+      return channels;
+    }
+    for (int i = 1; i < n; i++) {
+      Channel c = channels[i];
+      int at = i;
+      for (; at > 0 && channels[at - 1].id > c.id; at--) {
+        channels[at] = channels[at - 1];
+      }
+      channels[at] = c;
+    }
     return channels;
   }
 
@@ -256,6 +294,15 @@ public final class Selector {
       ChanTimer timer = timerOf((Ticket) o);
       if (timer != null) {
         timer.watch();
+      }
+    }
+  }
+
+  private static void unwatch(Object[] cases) {
+    for (Object o : cases) {
+      ChanTimer timer = timerOf((Ticket) o);
+      if (timer != null) {
+        timer.unwatch();
       }
     }
   }

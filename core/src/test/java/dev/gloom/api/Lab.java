@@ -4,6 +4,7 @@ import dev.gloom.Body;
 import dev.gloom.Goroutine;
 import dev.gloom.Scheduler;
 import dev.gloom.jdk.Carrier;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -89,9 +90,16 @@ public final class Lab implements AutoCloseable {
   }
 
   private static void await(Supplier<String> complaint, BooleanSupplier condition) {
+    await(complaint, Duration.ofNanos(PATIENCE_NANOS), condition);
+  }
+
+  /// The same for what may take longer than usual.
+  public static void await(
+      Supplier<String> complaint, Duration patience, BooleanSupplier condition) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - start > PATIENCE_NANOS || Thread.currentThread().isInterrupted()) {
+      if (System.nanoTime() - start > patience.toNanos()
+          || Thread.currentThread().isInterrupted()) {
         throw new AssertionError(complaint.get());
       }
       LockSupport.parkNanos(POLL_NANOS);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gloom.Gloom;
+import dev.gloom.WaitGroup;
 import dev.gloom.api.ChildJvm;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -31,6 +32,16 @@ class PanicTest {
         case "exception" -> throw new IllegalStateException("the reason");
         case "error" -> throw new AssertionError("the reason");
         case "caused" -> throw new IllegalStateException("outer", new RuntimeException("inner"));
+        case "member" -> {
+          var group = new WaitGroup();
+          group.go(() -> fail("exception"));
+          try {
+            group.await();
+            System.out.println("after the wait");
+          } catch (InterruptedException e) {
+            throw new AssertionError(e);
+          }
+        }
         default -> {
           Thread t =
               Gloom.threadFactory()
@@ -83,6 +94,16 @@ class PanicTest {
   void threadsOfTheFactoryPanicToo() throws Exception {
     assertTrue(
         run("factory").err().startsWith("panic: java.lang.IllegalStateException: the reason\n\n"));
+  }
+
+  /// Spec item 118: whoever waits for it does not go on with half a result.
+  @Test
+  void aMemberOfAWaitGroupThatPanicsEndsTheProgramAndNotTheWait() throws Exception {
+    var child = run("member");
+    assertTrue(
+        child.err().startsWith("panic: java.lang.IllegalStateException: the reason\n\n"),
+        child::err);
+    assertEquals("before\n", child.out());
   }
 
   private static ChildJvm run(String how) throws Exception {

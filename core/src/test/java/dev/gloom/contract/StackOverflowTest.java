@@ -46,6 +46,25 @@ class StackOverflowTest {
         .succeeded();
   }
 
+  /// Channels are built of spin locks too, and of more than one step.
+  @ParameterizedTest
+  @CsvSource({"1, true", "2, true", "8, true", "2, false"})
+  void channelsAtEachDepth(int procs, boolean fromGoroutine) throws Exception {
+    try (var lab = Lab.procs(procs)) {
+      for (var deed : ChannelStackOverflowProgram.Deed.values()) {
+        for (int round = 0; round < ROUNDS / 2; round++) {
+          ChannelStackOverflowProgram.run(lab.scheduler(), deed, fromGoroutine);
+        }
+      }
+    }
+  }
+
+  @Test
+  void channelsAlsoInTheInterpreter() throws Exception {
+    ChildJvm.run(200, List.of(ChildJvm.OPEN, "-ea", "-Xint"), ChannelStackOverflowProgram.class)
+        .succeeded();
+  }
+
   private static void check(int procs, Deed deed, boolean fromGoroutine, int rounds)
       throws Exception {
     try (var lab = Lab.procs(procs)) {

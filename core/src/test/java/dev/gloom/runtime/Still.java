@@ -136,11 +136,27 @@ final class Still {
     void stop() {
       stepNanos = 0;
     }
+
+    /// By how much each read moves it.
+    void step(long nanos) {
+      stepNanos = nanos;
+    }
+
+    /// Stops it at a time.
+    void stopAt(long nanos) {
+      stepNanos = 0;
+      now = nanos;
+    }
   }
 
   /// Sleeps for nobody, and writes down who was woken.
   static final class HandParker implements Parker {
     final Queue<Thread> woken = new ConcurrentLinkedQueue<>();
+
+    /// For how long the last park was to be; NEVER if for no certain time.
+    volatile long lastNanos;
+
+    volatile Runnable onUnpark = () -> {};
     volatile Runnable onPark =
         () -> {
           throw new IllegalStateException("nobody sleeps in this test");
@@ -148,17 +164,20 @@ final class Still {
 
     @Override
     public void park() {
+      lastNanos = Alarm.NEVER;
       onPark.run();
     }
 
     @Override
     public void parkNanos(long nanos) {
+      lastNanos = nanos;
       onPark.run();
     }
 
     @Override
     public void unpark(Thread thread) {
       woken.add(thread);
+      onUnpark.run();
     }
   }
 }

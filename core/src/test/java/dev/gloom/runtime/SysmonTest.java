@@ -246,6 +246,89 @@ class SysmonTest {
     assertEquals(1, sched.sysmon.rescues());
   }
 
+  // Alarms.
+
+  @Test
+  void busyProcessorIsToldOfItsAlarmThatIsDue() {
+    p.timers.add(Bell.at(now + 5 * MILLI));
+    pass(4);
+    assertEquals(0, p.request);
+    pass(1);
+    assertEquals(P.TIMERS, p.request);
+    assertEquals(0, other.request, "only the one whose alarm it is");
+  }
+
+  @Test
+  void nobodyIsToldOfAnAlarmThatTheWatcherWillRing() {
+    p.timers.add(Bell.at(5 * MILLI));
+    still.idle(other);
+    assertEquals(5 * MILLI, sched.idle.watchUntil());
+    pass(8); // however late the kernel wakes it
+    assertEquals(0, p.request);
+  }
+
+  @Test
+  void processorWhoseAlarmIsDueIsAskedToLetItRingAfterASlice() {
+    p.timers.add(Bell.at(3 * MILLI));
+    pass(10);
+    assertEquals(P.TIMERS, p.request);
+    pass(1);
+    assertEquals(P.TIMERS | P.PREEMPT, p.request, "nobody waits but the alarm");
+    assertEquals(0, other.request);
+  }
+
+  @Test
+  void alarmThatNobodyWatchesNextToAnIdleProcessorIsRescued() {
+    M asleep = still.idle(other);
+    p.timers.add(Bell.at(5 * MILLI)); // and nobody calls armed: the bug
+    pass(14);
+    assertEquals(0, sched.sysmon.rescues(), "due at 5 ms, so not before 15");
+    muted(() -> pass(1));
+    assertEquals(1, sched.sysmon.rescues());
+    assertSame(other, asleep.given);
+  }
+
+  @Test
+  void alarmThatTheWatcherKnowsIsNeverRescuedHoweverLateItWakes() {
+    p.timers.add(Bell.at(5 * MILLI));
+    still.idle(other);
+    pass(100);
+    assertEquals(0, sched.sysmon.rescues());
+  }
+
+  @Test
+  void alarmThatIsEarlierThanTheWatcherKnowsIsRescued() {
+    p.timers.add(Bell.at(500 * MILLI));
+    M watcher = still.idle(other);
+    p.timers.add(Bell.at(5 * MILLI)); // the bug again
+    muted(() -> pass(15));
+    assertEquals(1, sched.sysmon.rescues());
+    assertSame(other, watcher.given);
+  }
+
+  @Test
+  void alarmIsNotRescuedWhileSomebodyLooksOrAllAreBusy() {
+    p.timers.add(Bell.at(5 * MILLI));
+    pass(50);
+    assertEquals(0, sched.sysmon.rescues(), "all are busy");
+    M searcher = still.searcher(p);
+    still.idle(other);
+    pass(50);
+    assertTrue(searcher.spinning);
+    assertEquals(0, sched.sysmon.rescues());
+  }
+
+  @Test
+  void pendingAlarmIsNoReasonToStayAwake() throws Exception {
+    var steps = new Steps(1);
+    steps.sched.procs().all[0].timers.add(Bell.at(3_600_000 * MILLI));
+    steps.sched.sysmon.ensureRunning();
+    assertEquals(MILLI, steps.next());
+    assertTrue(steps.next() >= 1_000 * MILLI, "the watcher sees to it");
+    steps.sched.procs().all[0].timers.close(); // else it would keep the scheduler
+    steps.end();
+  }
+
   // Its sleep.
 
   @Test

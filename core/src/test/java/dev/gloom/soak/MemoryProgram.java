@@ -1,14 +1,17 @@
 package dev.gloom.soak;
 
+import dev.gloom.Chan;
+import dev.gloom.Gloom;
 import dev.gloom.Goroutine;
 import dev.gloom.Scheduler;
 import dev.gloom.api.Lab;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /// What goroutines leave on the heap: run in a JVM of its own, so that nothing else is counted.
-/// Arguments: `parked N` or `passing N`. Prints figures as `name=value`.
+/// Arguments: `parked N`, `passing N` or `selects N`. Prints figures as `name=value`.
 public final class MemoryProgram {
   private static final int BATCH = 1_000;
 
@@ -22,6 +25,9 @@ public final class MemoryProgram {
       // Frames of the interpreter are several times as large: the first goroutines have those.
       parked(scheduler, 50_000, false);
       parked(scheduler, n, true);
+    } else if (args[0].equals("selects")) {
+      scheduler.run(() -> selects(10_000, false));
+      scheduler.run(() -> selects(n, true));
     } else {
       passing(scheduler, n);
     }
@@ -81,6 +87,40 @@ public final class MemoryProgram {
             }
           }
         });
+  }
+
+  /// Selects that wait, of which one case of three is served, on channels that stay: a long
+  /// time-out each, too.
+  private static void selects(int n, boolean tell) throws Exception {
+    Chan<Integer> served = Chan.make();
+    Chan<Integer> never = Chan.make();
+    Chan<Integer> full = Chan.make(1);
+    full.send(0);
+    Goroutine sender =
+        Gloom.go(
+            () -> {
+              for (int i = 0; i < n; i++) {
+                served.send(i);
+              }
+            });
+    long before = usedBytes();
+    long sum = 0;
+    for (int i = 0; i < n; i++) {
+      sum +=
+          Gloom.<Integer>select(
+              Gloom.recv(served, v -> v),
+              Gloom.recv(never, v -> v),
+              Gloom.send(full, 1, () -> -1),
+              Gloom.after(Duration.ofHours(1), () -> -2));
+    }
+    sender.join();
+    if (tell) {
+      print("bytesLeft", usedBytes() - before);
+      print("sum", sum);
+    }
+    if (never.trySend(1) || full.len() != 1) {
+      throw new AssertionError("somebody is left in a queue");
+    }
   }
 
   private static boolean allParked(Goroutine[] all) {

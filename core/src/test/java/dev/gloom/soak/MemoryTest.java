@@ -41,6 +41,16 @@ class MemoryTest {
     passing(10_000_000);
   }
 
+  @Test
+  void selectsThatAreOverLeaveNothing() throws Exception {
+    int n = 100_000;
+    var child = child("-Xmx256m", "selects", n);
+    long bytes = child.figure("bytesLeft");
+    System.out.println(n + " selects: " + bytes + " bytes left");
+    assertTrue(bytes < WOBBLE_BYTES, () -> bytes + " bytes left by " + n + " selects");
+    assertEquals(n * (n - 1L) / 2, child.figure("sum"));
+  }
+
   private static void parked(int n, String heap) throws Exception {
     var child = child(heap, "parked", n);
     long bytes = child.figure("bytesEach");

@@ -24,6 +24,23 @@ class SoakTest {
     soak(60 * SECOND, procs);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  void everyValueSentIsReceivedOnceAndInOrder(int procs) {
+    channels(3 * SECOND, procs);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  @Tag("slow")
+  void alsoThroughManyMoreChannels(int procs) {
+    channels(60 * SECOND, procs);
+  }
+
+  private static void channels(long nanos, int procs) {
+    Lab.seeded(seed -> System.out.println(ChannelSoak.run(nanos * Lab.stress(), seed, procs)));
+  }
+
   private static void soak(long nanos, int procs) {
     Lab.seeded(seed -> System.out.println(Soak.run(nanos * Lab.stress(), seed, procs, false)));
   }

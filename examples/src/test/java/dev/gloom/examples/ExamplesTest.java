@@ -1,15 +1,21 @@
 package dev.gloom.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.gloom.Gloom;
 import dev.gloom.cli.Run;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,9 +23,34 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/// Every example prints what its last comment says, as Go's do.
+/// Every example prints what its last comment says, as Go's do: in that order, or, where order is
+/// not promised, in any. One that is to fail says before that with which status and first words.
 class ExamplesTest {
   private static final String MARK = "// Output:";
+
+  /// How the lines under a mark are compared.
+  private enum Block {
+    ORDERED(MARK),
+    UNORDERED("// Unordered output:"),
+    REPEATED("// Unordered output, each line once or more:");
+
+    private final String mark;
+
+    Block(String mark) {
+      this.mark = mark;
+    }
+
+    /// What two outputs that count as the same have in common.
+    Object essence(List<String> lines) {
+      return switch (this) {
+        case ORDERED -> lines;
+        case UNORDERED -> lines.stream().sorted().toList();
+        case REPEATED -> new TreeSet<>(lines);
+      };
+    }
+  }
+
+  private static final Pattern FAILS = Pattern.compile("// Ends with status (\\d+) and: (.+)");
 
   @TempDir Path dir;
 
@@ -33,7 +64,9 @@ class ExamplesTest {
   @MethodSource("examples")
   @Timeout(90)
   void printsItsOutputBlock(Path example) throws Exception {
-    String expected = outputBlock(example);
+    List<String> source = Files.readAllLines(example);
+    Block block = block(example, source);
+    List<String> expected = outputBlock(example, source, block);
     Path out = dir.resolve("out");
     Path err = dir.resolve("err");
     Process java =
@@ -54,9 +87,19 @@ class ExamplesTest {
     } finally {
       java.destroyForcibly();
     }
-    assertEquals("", Files.readString(err));
-    assertEquals(expected, Files.readString(out));
-    assertEquals(0, java.exitValue());
+    Matcher fails = FAILS.matcher(String.join("\n", source));
+    if (fails.find()) {
+      assertEquals(fails.group(2), Files.readString(err).lines().findFirst().orElse(""));
+    } else {
+      assertEquals("", Files.readString(err));
+    }
+    String printed = Files.readString(out);
+    assertTrue(printed.endsWith(System.lineSeparator()), printed);
+    assertEquals(block.essence(expected), block.essence(printed.lines().toList()));
+    assertEquals(
+        fails.hasMatch() ? Integer.parseInt(fails.group(1)) : 0,
+        java.exitValue(),
+        () -> example + " ended with another status");
   }
 
   @Test
@@ -69,16 +112,18 @@ class ExamplesTest {
         "README.md and examples/Hello.java differ: copy the example into the README");
   }
 
-  private static String outputBlock(Path example) throws Exception {
-    List<String> lines = Files.readAllLines(example);
-    int mark = lines.lastIndexOf(MARK);
-    assertTrue(mark >= 0, () -> example + " has no block " + MARK);
-    var block = new StringBuilder();
-    for (String line : lines.subList(mark + 1, lines.size())) {
-      assertTrue(line.startsWith("//"), () -> example + ": code after its output: " + line);
-      block.append(line.replaceFirst("^// ?", "")).append(System.lineSeparator());
-    }
-    return block.toString();
+  private static Block block(Path example, List<String> source) {
+    return Arrays.stream(Block.values())
+        .filter(block -> source.contains(block.mark))
+        .findAny()
+        .orElseGet(() -> fail(example + " has no block " + MARK));
+  }
+
+  private static List<String> outputBlock(Path example, List<String> source, Block block) {
+    List<String> lines = source.subList(source.lastIndexOf(block.mark) + 1, source.size());
+    assertTrue(lines.stream().allMatch(l -> l.startsWith("//")), () -> example + ": code after it");
+    assertFalse(lines.isEmpty(), () -> example + ": an empty block");
+    return lines.stream().map(line -> line.replaceFirst("^// ?", "")).toList();
   }
 
   private static String jarOf(Class<?> type) throws Exception {
