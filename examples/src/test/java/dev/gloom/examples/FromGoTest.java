@@ -43,7 +43,7 @@ class FromGoTest {
 
   @Test
   void aWrongSnippetWouldBeFound() throws Exception {
-    var wrong = new Source("Wrong", BEFORE + "Chan<Integer> c = Chan.make(\"16\");}\n");
+    var wrong = new Source("Wrong", BEFORE + "Chan<Integer> c = new Object();}\n");
     assertTrue(complaints(List.of(wrong)).contains("incompatible types"));
   }
 
