@@ -55,6 +55,13 @@ func number(text string) int {
 	return n
 }
 
+// check ends the process if the outcome is wrong: a round that did not do its work has no time.
+func check(what string, got, expected int) {
+	if got != expected {
+		fail(fmt.Sprintf("wrong %s: %d, not %d", what, got, expected))
+	}
+}
+
 func say(line string) {
 	fmt.Println("@bench " + line)
 }

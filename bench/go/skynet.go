@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 )
@@ -17,10 +16,7 @@ func skynet(size int) int {
 	for leaves*children <= size {
 		leaves *= children
 	}
-	expected := int64(leaves) * int64(leaves-1) / 2
-	if got := sum(0, leaves); got != expected {
-		fail(fmt.Sprintf("wrong sum of the leaves: %d, not %d", got, expected))
-	}
+	check("sum of the leaves", int(sum(0, leaves)), leaves*(leaves-1)/2)
 	return leaves
 }
 

@@ -1,11 +1,13 @@
 package dev.gloom;
 
+import dev.gloom.runtime.Blocking;
 import dev.gloom.runtime.Sched;
 import dev.gloom.runtime.Selector;
 import dev.gloom.runtime.ThreadLock;
 import dev.gloom.runtime.Ticket;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +56,18 @@ public final class Gloom {
     Sched.gosched();
   }
 
+  /// Makes a call that may hold its thread for a while, in the kernel or in native code, and lets
+  /// other goroutines have the processor meanwhile if it does. Costs next to nothing if it does
+  /// not. What is called may be any code. On a thread that is no goroutine it is just a call.
+  public static <T extends @Nullable Object> T blocking(Callable<T> call) throws Exception {
+    return Blocking.call(Objects.requireNonNull(call, "blocking call of null"), false);
+  }
+
+  /// The same for a call that is known to last: the processor is given up at once.
+  public static <T extends @Nullable Object> T blockingLong(Callable<T> call) throws Exception {
+    return Blocking.call(Objects.requireNonNull(call, "blocking call of null"), true);
+  }
+
   /// Locks the calling goroutine to its OS thread: until it has called {@link #unlockOSThread} as
   /// often as this, it runs on no other thread, and no other goroutine on this one. For native
   /// libraries that keep state in the thread. Each wait then costs two switches of threads. A
@@ -76,7 +90,9 @@ public final class Gloom {
     return scheduler().maxProcs();
   }
 
-  /// Changes that number and answers the old one; 0 or less only reads, as in Go. A number that was
+  /// Changes that number and answers the old one; 0 or less only reads, as in Go. When it returns,
+  /// no more than `n` run; but for a goroutine that passes no scheduling point it waits about a
+  /// second at most, and that one then goes on until it does. At most 65,536. A number that was
   /// set, even to what it was, no longer follows the container's quota.
   public static int maxProcs(int n) {
     return scheduler().maxProcs(n);

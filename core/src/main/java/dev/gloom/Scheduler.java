@@ -126,6 +126,8 @@ public final class Scheduler implements AutoCloseable {
         c.wakeups(),
         c.handoffs(),
         c.alarms(),
+        c.blockingCalls(),
+        c.overcommitted(),
         c.rescues());
   }
 

@@ -20,6 +20,9 @@ package dev.gloom;
 /// @param handoffs times that a thread gave its processor to another one, which had to go on in its
 ///   place: so far around goroutines that are locked to a thread
 /// @param alarms sleeps and time-outs that came to their end
+/// @param blockingCalls calls that were announced as blocking
+/// @param overcommitted goroutines that run at this moment beyond maxProcs, back from a call and
+///   pinned
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,
@@ -38,4 +41,6 @@ public record Stats(
     long wakeups,
     long handoffs,
     long alarms,
+    long blockingCalls,
+    int overcommitted,
     long rescues) {}

@@ -6,7 +6,7 @@ import java.util.List;
 /// One line of work in one variant, the same for every peer.
 ///
 /// @param name the name on the command line, and the name of the twin in other languages
-/// @param variant what is special about this one, as in `name/variant`
+/// @param variant what is special about this one, as in `name/variant`; empty if there is only one
 /// @param about what an operation is, for `--list`
 /// @param procs how many processors every peer is limited to
 /// @param size operations a round, about
@@ -20,6 +20,6 @@ record BenchCase(
     List<String> floors,
     Work work) {
   String fullName() {
-    return name + "/" + variant;
+    return variant.isEmpty() ? name : name + "/" + variant;
   }
 }

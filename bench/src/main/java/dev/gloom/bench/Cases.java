@@ -1,8 +1,15 @@
 package dev.gloom.bench;
 
+import dev.gloom.bench.cases.Chain;
 import dev.gloom.bench.cases.ParkPingPong;
+import dev.gloom.bench.cases.PingPong;
+import dev.gloom.bench.cases.Queue;
+import dev.gloom.bench.cases.Ring;
+import dev.gloom.bench.cases.Select;
+import dev.gloom.bench.cases.Sieve;
 import dev.gloom.bench.cases.Skynet;
 import dev.gloom.bench.cases.Spawn;
+import dev.gloom.bench.cases.Timers;
 import dev.gloom.bench.cases.Work;
 import dev.gloom.bench.cases.Yield;
 import java.util.ArrayList;
@@ -10,7 +17,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/// Every case there is. A new one is a line here, its work in `cases/`, and a twin in `go/`.
+/// Every case there is. A new one is a line here, its work in `cases/`, and twins in `go/` and
+/// `kotlin/`.
 final class Cases {
   private static final long MILLION = 1_000_000;
 
@@ -27,6 +35,45 @@ final class Cases {
         "two threads park and unpark each other; ns a round trip",
         new ParkPingPong());
     onOneAndTwo("skynet", "1 M leaves in tens, summed up; ns a leaf", new Skynet());
+    onOneAndTwo(
+        "pingpong",
+        "two threads, two unbuffered channels; ns a round trip",
+        MILLION / 2,
+        new PingPong());
+    onOneAndTwo(
+        "chain",
+        "10,000 threads in a row hand a number on, 50 times; ns a thread",
+        MILLION / 2,
+        new Chain(10_000));
+    onOneAndTwo(
+        "buffered",
+        "one sender, one receiver, capacity 128; ns a message",
+        4 * MILLION,
+        new Queue(1, 128));
+    onOneAndTwo(
+        "mpmc",
+        "4 senders, 4 receivers, capacity 128; ns a message",
+        2 * MILLION,
+        new Queue(4, 128));
+    onOneAndTwo(
+        "select2",
+        "one receiver selects among 2 unbuffered channels with a sender each; ns a message",
+        new Select(2));
+    onOneAndTwo(
+        "select8",
+        "one receiver selects among 8 unbuffered channels with a sender each; ns a message",
+        new Select(8));
+    onOneAndTwo("ring", "a token through 1,000 threads; ns a hop", new Ring(1_000));
+    onOneAndTwo("sieve", "the primes up to 8,000, a thread each; ns a message", 8_000, new Sieve());
+    ALL.add(
+        new BenchCase(
+            "timers",
+            "",
+            "10,000 threads sleep 1 ms 100 times each, 2 processors; ns a sleep",
+            2,
+            MILLION,
+            List.of(),
+            new Timers(10_000)));
     ALL.add(
         new BenchCase(
             SWITCH,
@@ -50,8 +97,12 @@ final class Cases {
   private Cases() {}
 
   private static void onOneAndTwo(String name, String about, Work work) {
+    onOneAndTwo(name, about, MILLION, work);
+  }
+
+  private static void onOneAndTwo(String name, String about, long size, Work work) {
     for (int procs = 1; procs <= 2; procs++) {
-      ALL.add(new BenchCase(name, procs + "p", about, procs, MILLION, List.of(), work));
+      ALL.add(new BenchCase(name, procs + "p", about, procs, size, List.of(), work));
     }
   }
 

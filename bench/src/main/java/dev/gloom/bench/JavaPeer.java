@@ -1,5 +1,6 @@
 package dev.gloom.bench;
 
+import dev.gloom.bench.cases.Work;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,24 +19,44 @@ record JavaPeer(String name, String about) implements Peer {
 
   @Override
   public Launch launch(BenchCase benchCase, Settings settings) {
+    var needs = benchCase.work().needs();
+    boolean isFloor = name.equals(Peers.EXECUTOR) || name.equals(Peers.CONTINUATION);
+    if (isFloor && needs != Work.Needs.THREADS) {
+      return Launch.Absent.notApplicable("a floor for yield and park only");
+    }
+    if (name.equals(Peers.JDK) && needs == Work.Needs.SELECT) {
+      return Launch.Absent.notApplicable("java.util.concurrent has no select");
+    }
     if (name.equals(Peers.EXECUTOR) && benchCase.procs() > 1) {
       return Launch.Absent.notApplicable("one thread only");
     }
     if (name.equals(Peers.CONTINUATION) && !benchCase.fullName().equals("switch/yield")) {
       return Launch.Absent.notApplicable("a bare continuation cannot park");
     }
+    return command(
+        Worker.class.getName(), System.getProperty("java.class.path"), name, benchCase, settings);
+  }
+
+  /// How to start a child that is a [Worker], by whatever main class.
+  static Launch.Command command(
+      String main, String classPath, String peer, BenchCase benchCase, Settings settings) {
     var words = new ArrayList<String>();
-    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    words.add(java());
     words.addAll(flags(settings));
     words.addAll(limits(benchCase.procs()));
-    words.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    words.add(Worker.class.getName());
-    words.add(name);
+    words.addAll(List.of("-cp", classPath));
+    words.add(main);
+    words.add(peer);
     words.add(benchCase.fullName());
     words.add(Long.toString(settings.scaled(benchCase.size())));
     words.add(Long.toString(settings.warmup().toMillis()));
     // gloom reads this too: the caller's own must not overrule the limit.
     return new Launch.Command(words, Map.of("GOMAXPROCS", Integer.toString(benchCase.procs())));
+  }
+
+  /// The JVM that the harness runs in.
+  static String java() {
+    return Path.of(System.getProperty("java.home"), "bin", "java").toString();
   }
 
   /// The flags of every JVM, whoever runs in it.

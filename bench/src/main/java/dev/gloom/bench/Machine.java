@@ -27,8 +27,9 @@ final class Machine {
     out.printf("go       %s%n", go());
     out.printf("JVMs     %s%n", String.join(" ", JavaPeer.flags(settings)));
     out.printf(
-        "limits   JVMs %s; Go GOMAXPROCS=N (N = 1 or 2)%n",
-        String.join(" ", JavaPeer.limits(1)).replace("=1", "=N"));
+        "limits   JVMs %s; Kotlin %s; Go GOMAXPROCS=N (N = 1 or 2)%n",
+        String.join(" ", JavaPeer.limits(1)).replace("=1", "=N"),
+        String.join(" ", KotlinPeer.limits(1)).replace("=1", "=N"));
     out.printf(
         Locale.ROOT,
         "rounds   %d a peer, interleaved; warm-up at least 5 rounds and %.1f s%n",

@@ -8,17 +8,23 @@ final class Peers {
   static final String GLOOM = "gloom";
   static final String JDK = "jdk";
   static final String GO = "go";
+  static final String KOTLIN = "kotlin";
+  static final String JOX = "jox";
   static final String EXECUTOR = "executor";
   static final String CONTINUATION = "continuation";
 
   static final List<Peer> ALL =
       List.of(
           new JavaPeer(GLOOM, "goroutines on gloom's scheduler"),
-          new JavaPeer(JDK, "virtual threads on the JDK's scheduler"),
+          new JavaPeer(
+              JDK, "virtual threads on the JDK's scheduler, queues of java.util.concurrent"),
           new GoPeer(),
+          new KotlinPeer(),
+          new JoxPeer(),
           new JavaPeer(EXECUTOR, "virtual threads on a queue that one thread empties: a floor"),
           new JavaPeer(CONTINUATION, "bare continuations on one thread: the floor, yield only"));
 
+  /// Those that need nothing to be fetched.
   static final List<String> DEFAULTS = List.of(GLOOM, JDK, GO);
 
   private Peers() {}

@@ -6,13 +6,12 @@ import dev.gloom.bench.cases.GloomThreads;
 import dev.gloom.bench.cases.JdkThreads;
 import dev.gloom.bench.cases.Threads;
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /// The child process of every peer that runs Java: `Worker PEER CASE/VARIANT SIZE WARMUP_MILLIS`.
-final class Worker {
+public final class Worker {
   /// Fewer would leave the JIT compiler at work in the first measured rounds.
   private static final int MIN_WARMUP_ROUNDS = 5;
 
@@ -28,13 +27,17 @@ final class Worker {
     this.size = size;
   }
 
-  public static void main(String[] args) throws IOException {
+  public static void main(String[] args) {
+    work(threads(args[0]), args);
+  }
+
+  /// The same, for a peer whose threads are not among those known here.
+  public static void work(Threads threads, String[] args) {
     // A thread that dies of an exception would leave the others waiting, and the harness with a
     // time-out.
     Thread.setDefaultUncaughtExceptionHandler((_, e) -> fail(e));
     try {
-      var worker =
-          new Worker(threads(args[0]), Cases.named(args[1]).getFirst(), Long.parseLong(args[2]));
+      var worker = new Worker(threads, Cases.named(args[1]).getFirst(), Long.parseLong(args[2]));
       worker.checkLimit();
       worker.warmUp(Long.parseLong(args[3]));
       worker.answer();

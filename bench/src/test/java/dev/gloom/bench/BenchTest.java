@@ -13,13 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(60)
+@Timeout(180)
 class BenchTest {
   private static final List<String> TINY =
       List.of("--scale", "0.001", "--rounds", "2", "--warmup", "0", "--heap", "256m");
@@ -35,7 +36,8 @@ class BenchTest {
       value = {
         "nonsense         | unknown case: nonsense; there are yield, spawn, parkpingpong, skynet",
         "yield/3p         | unknown case: yield/3p; there are yield",
-        "--peers gloom,c  | unknown peer: c; there are gloom, jdk, go",
+        "--peers gloom,c  | unknown peer: c; there are gloom, jdk, go, kotlin, jox",
+        "timers/1p        | unknown case: timers/1p; there are yield",
         "--rounds 0       | --rounds must be at least 1: 0",
         "--rounds many    | Invalid value for option '--rounds'",
         "--json /no/x     | --json: cannot write there: /no/x",
@@ -51,10 +53,10 @@ class BenchTest {
   @Test
   void listNamesCasesAndPeers() {
     assertEquals(0, bench("--list"));
-    for (String name : List.of("yield/1p", "spawn/2p", "parkpingpong/1p", "skynet/2p")) {
+    for (String name : List.of("yield/1p", "spawn/2p", "pingpong/1p", "select8/2p", "timers")) {
       assertTrue(out.toString().contains("  " + name + " "), out::toString);
     }
-    for (String name : Peers.DEFAULTS) {
+    for (String name : Peers.names()) {
       assertTrue(out.toString().contains("  " + name + " "), out::toString);
     }
   }
@@ -96,6 +98,77 @@ class BenchTest {
     }
     assertTrue(out.toString().contains("gloom's scheduler, an operation"), this::everything);
     assertTrue(out.toString().contains("SCALE"), this::everything);
+  }
+
+  /// Each of them checks its own outcome; half of them on one processor, half on two.
+  @Test
+  void everyChannelCaseRunsOnGloomAndOnTheJdk() {
+    var cases = List.of("pingpong/1p", "chain/2p", "buffered/1p", "mpmc/2p", "ring/1p", "sieve/2p");
+    assertEquals(0, bench(cases, "--peers", "gloom,jdk"), this::everything);
+
+    assertEquals(2 * cases.size(), measured(cases), this::everything);
+  }
+
+  @Test
+  void timersRunOnGloomAndOnTheJdk() {
+    assertEquals(0, bench("timers", "--peers", "gloom,jdk"), this::everything);
+
+    assertEquals(2, measured(List.of("timers")), this::everything);
+  }
+
+  @Test
+  void selectRunsOnGloomAndTheJdkSaysThatItHasNone() {
+    var cases = List.of("select2/2p", "select8/1p");
+    assertEquals(0, bench(cases, "--peers", "gloom,jdk"), this::everything);
+
+    assertEquals(cases.size(), measured(cases), this::everything);
+    assertEquals(2, count("n/a  java.util.concurrent has no select"), this::everything);
+  }
+
+  /// Maven in Maven, and a compiler: for the long run.
+  @Test
+  @Tag("slow")
+  @Timeout(600)
+  void kotlinAndJoxRunTheirTwinsOrAreMissing() {
+    var cases =
+        List.of(
+            "pingpong/1p",
+            "chain/2p",
+            "buffered/1p",
+            "mpmc/2p",
+            "select2/1p",
+            "select8/2p",
+            "ring/1p",
+            "sieve/2p");
+    assertEquals(0, bench(cases, "--peers", "kotlin,jox"), this::everything);
+
+    assertEquals(2 * cases.size(), measured(cases) + count(" missing "), this::everything);
+  }
+
+  @Test
+  void joxSaysWhatItHasNothingToDoWith() {
+    assertEquals(0, bench("yield/1p", "--peers", "jox"), this::everything);
+
+    assertEquals(1, count("n/a  no channels in it: the same as jdk"), this::everything);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "[ERROR] Could not find artifact a:b:jar:1 in central -> [Help 1] | Could not find artifact",
+        "[ERROR] Failed: Could not transfer artifact a:b from/to central  | Failed: Could not tr",
+        "[ERROR] Plugin a or one of its dependencies could not be resolved | Plugin a or one of it",
+        "[ERROR] Cannot access central in offline mode                     | Cannot access central",
+        "[ERROR] Main.kt: unresolved reference 'x'                         | ",
+        "[INFO] Could not find artifact, but went on                       | ",
+      })
+  void whatCannotBeFetchedIsMissingAndWhatDoesNotCompileIsNot(String line, String why) {
+    var found = PeerBuild.unreachable("[INFO] first\n" + line + "\n[ERROR] more");
+
+    assertEquals(why != null, found.isPresent());
+    assertTrue(why == null || found.orElseThrow().startsWith(why), found::toString);
   }
 
   @Test
@@ -140,9 +213,53 @@ class BenchTest {
   }
 
   @Test
+  void goRunsItsTwinsOfTheChannelCases() {
+    assumeTrue(GoPeer.find(System.getenv()).isPresent(), "no Go here");
+    var cases =
+        List.of(
+            "pingpong/1p",
+            "chain/1p",
+            "buffered/2p",
+            "mpmc/2p",
+            "select2/1p",
+            "select8/2p",
+            "ring/1p",
+            "sieve/2p",
+            "timers");
+    assertEquals(0, bench(cases, "--peers", "go"), this::everything);
+
+    assertEquals(cases.size(), measured(cases), this::everything);
+  }
+
+  @Test
+  void withoutMavenThereIsNothingToBuildPeersWith() {
+    assertTrue(PeerBuild.find(Map.of()).isEmpty());
+    assertTrue(PeerBuild.find(Map.of("PATH", folder.toString())).isEmpty());
+  }
+
+  @Test
   void withoutAToolchainThereIsNoGo() {
     assertTrue(GoPeer.find(Map.of()).isEmpty());
     assertTrue(GoPeer.find(Map.of("PATH", folder.toString())).isEmpty());
+  }
+
+  private int bench(List<String> cases, String... args) {
+    var all = new ArrayList<>(cases);
+    all.addAll(List.of(args));
+    return bench(all.toArray(String[]::new));
+  }
+
+  /// Rows of these cases that have a time.
+  private long measured(List<String> cases) {
+    return out.toString()
+        .lines()
+        .filter(line -> cases.contains(line.split(" ")[0]))
+        .filter(line -> line.matches("\\S+ +\\S+ +[0-9.]+ +[0-9.]+ \\.\\. [0-9.]+ .*"))
+        .count();
+  }
+
+  private long count(String text) {
+    return out.toString().lines().filter(line -> line.contains(text)).count();
   }
 
   private int bench(String... args) {

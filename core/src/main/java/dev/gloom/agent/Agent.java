@@ -5,7 +5,7 @@ import dev.gloom.jdk.Unlock;
 import dev.gloom.jdk.Vthread;
 import dev.gloom.runtime.Sched;
 import java.lang.instrument.Instrumentation;
-import java.util.Locale;
+import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
 
 /// The start of the drop-in: reads its options, opens what gloom needs, and puts gloom in the place
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// and the program runs as it would have without the agent.
 public final class Agent {
   /// Set while an agent is there, to its mode. A property, because another copy of gloom, from
-  /// another jar or class loader, must see it too.
+  /// another jar or class loader, must see it too, and because people can.
   static final String MARK = "gloom.agent";
 
   private Agent() {}
@@ -22,7 +22,9 @@ public final class Agent {
   public static void start(@Nullable String text, Instrumentation instrumentation) {
     Options options;
     try {
-      options = Options.parse(text);
+      options =
+          Options.parse(
+              text == null || text.isBlank() ? System.getProperty(Options.PROPERTY) : text);
     } catch (IllegalArgumentException e) {
       say(e.getMessage() + ": going on without gloom");
       return;
@@ -33,33 +35,56 @@ public final class Agent {
     if (options.mode() == Options.Mode.OFF) {
       return;
     }
-    if (System.getProperty(MARK) != null) {
-      say(
-          "the agent is there already (mode=%s); the second one does nothing"
-              .formatted(System.getProperty(MARK)));
+    Object there = System.getProperties().putIfAbsent(MARK, options.mode().word);
+    if (there != null) {
+      say("the agent is there already (mode=" + there + "); the second one does nothing");
       return;
     }
+    boolean installed = false;
     try {
-      Unlock.with(instrumentation);
-      Vthread.require();
-      DefaultScheduler.require();
-      switch (options.mode()) {
-        case ON -> DropIn.install(Sched.byDefault(), options);
-        case OBSERVE -> Observer.start();
-        case OFF -> {}
-      }
-      System.setProperty(MARK, options.mode().name().toLowerCase(Locale.ROOT));
-    } catch (IllegalStateException | IllegalArgumentException e) {
+      install(options, instrumentation);
+      installed = true;
+    } catch (IllegalStateException | IllegalArgumentException | LinkageError e) {
       unsupported(options, e);
+    } finally {
+      if (!installed) {
+        System.clearProperty(MARK);
+      }
     }
   }
 
-  private static void unsupported(Options options, Exception e) {
+  private static void install(Options options, Instrumentation instrumentation) {
+    options.apply();
+    Unlock.with(instrumentation);
+    Vthread.require();
+    DefaultScheduler.require();
+    ForkJoinPool jdk = DefaultScheduler.get();
+    if (options.mode() == Options.Mode.OBSERVE) {
+      Observer.start(jdk);
+      return;
+    }
+    ForkJoinPool dropIn = DropIn.inPlaceOf(jdk, Sched.byDefault(), options);
+    DefaultScheduler.replace(dropIn);
+    if (jdk.getPoolSize() != 0 || jdk.getStealCount() != 0) {
+      // Virtual threads have run before: this is a JVM that was attached to.
+      Unlock.forgetCompiledStarts(instrumentation);
+    }
+    if (DefaultScheduler.ofNewThread() != dropIn) {
+      DefaultScheduler.replace(jdk);
+      throw new IllegalStateException(
+          "this JDK ("
+              + Runtime.version()
+              + ") goes on with its own scheduler when it is replaced");
+    }
+  }
+
+  private static void unsupported(Options options, Throwable e) {
+    String why = e instanceof LinkageError ? "this JDK has changed: " + e : e.getMessage();
     if (options.stopIfUnsupported()) {
-      say(e.getMessage() + " (unsupported=stop)");
+      say(why + " (unsupported=stop)");
       System.exit(1);
     }
-    say(e.getMessage() + ": going on without gloom");
+    say(why + ": going on without gloom");
   }
 
   private static void say(@Nullable String what) {

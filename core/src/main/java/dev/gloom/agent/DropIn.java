@@ -1,11 +1,12 @@
 package dev.gloom.agent;
 
-import dev.gloom.jdk.DefaultScheduler;
 import dev.gloom.jdk.Vthread;
 import dev.gloom.runtime.Sched;
 import dev.gloom.runtime.Spawn;
-import java.util.List;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /// What stands where the JDK's scheduler for virtual threads stood.
 ///
@@ -16,68 +17,57 @@ import java.util.concurrent.ForkJoinPool;
 /// a pool it has no thread.
 ///
 /// Threads that the options leave out get the JDK's scheduler back, for life, as have those that
-/// were started before the agent came.
+/// were started before the agent came. So does a thread that comes here after its first run: a
+/// virtual thread on a carrier of the JDK started it, and the JDK put it straight into its own
+/// pool.
 final class DropIn extends ForkJoinPool {
-  private static final StackWalker WALKER = StackWalker.getInstance();
-
   private final Sched sched;
   private final ForkJoinPool jdk;
-  private final List<String> include;
-  private final List<String> exclude;
-  private final boolean filters;
+  private final @Nullable Packages packages;
 
-  private DropIn(Sched sched, ForkJoinPool jdk, Options options) {
+  private DropIn(Sched sched, ForkJoinPool jdk, @Nullable Packages packages) {
     super(1);
     this.sched = sched;
     this.jdk = jdk;
-    this.include = options.include();
-    this.exclude = options.exclude();
-    this.filters = !include.isEmpty() || !exclude.isEmpty();
+    this.packages = packages;
   }
 
-  static void install(Sched sched, Options options) {
-    ForkJoinPool jdk = DefaultScheduler.get();
-    DefaultScheduler.replace(new DropIn(sched, jdk, options));
+  static DropIn inPlaceOf(ForkJoinPool jdk, Sched sched, Options options) {
+    Packages packages = Packages.of(options);
+    var dropIn = new DropIn(sched, jdk, packages);
+    if (packages != null) {
+      Spawn.elsewhere(dropIn::leavesOut);
+    }
+    return dropIn;
   }
 
   /// The start of a virtual thread.
   @Override
   public void execute(Runnable task) {
-    if (filters && !isWanted(starter())) {
-      Vthread.scheduler(Vthread.owner(task), jdk);
-      jdk.execute(task);
-      return;
+    if (!Vthread.justStarted(Vthread.owner(task))) {
+      toJdk(task);
+    } else if (packages == null || !leavesOut(task)) {
+      Spawn.adopt(sched, task);
     }
-    Spawn.adopt(sched, task);
   }
 
-  private boolean isWanted(String starter) {
-    return (include.isEmpty() || isIn(include, starter)) && !isIn(exclude, starter);
-  }
-
-  private static boolean isIn(List<String> packages, String type) {
-    for (String p : packages) {
-      if (type.startsWith(p) && type.length() > p.length() && type.charAt(p.length()) == '.') {
-        return true;
-      }
+  private boolean leavesOut(Runnable task) {
+    if (packages == null || packages.wantStarter()) {
+      return false;
     }
-    return false;
+    toJdk(task);
+    return true;
   }
 
-  /// The class whose code started the thread: the first that is neither the JDK's nor gloom's.
-  private static String starter() {
-    return WALKER.walk(
-        frames ->
-            frames
-                .map(StackWalker.StackFrame::getClassName)
-                .filter(
-                    name ->
-                        !name.startsWith("java.")
-                            && !name.startsWith("jdk.")
-                            && !name.startsWith("sun.")
-                            && !name.startsWith("dev.gloom."))
-                .findFirst()
-                .orElse(""));
+  private void toJdk(Runnable task) {
+    Vthread.scheduler(Vthread.owner(task), jdk);
+    jdk.execute(task);
+  }
+
+  /// For the time-outs of a thread that has not come here yet, see above.
+  @Override
+  public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+    return jdk.schedule(command, delay, unit);
   }
 
   // What the MXBean asks.
@@ -89,6 +79,9 @@ final class DropIn extends ForkJoinPool {
 
   @Override
   public int setParallelism(int size) {
+    if (size < 1) {
+      throw new IllegalArgumentException("parallelism must be at least 1: " + size);
+    }
     return sched.maxProcs(size);
   }
 
@@ -100,7 +93,7 @@ final class DropIn extends ForkJoinPool {
   @Override
   public int getActiveThreadCount() {
     Sched.Counters c = sched.counters();
-    return c.maxProcs() - c.idleProcs() - c.searching();
+    return Math.max(0, c.maxProcs() - c.idleProcs() - c.searching());
   }
 
   @Override

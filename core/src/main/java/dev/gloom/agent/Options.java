@@ -1,37 +1,54 @@
 package dev.gloom.agent;
 
+import dev.gloom.runtime.Knobs;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /// The agent's options, `-javaagent:gloom.jar=name=value,name=value`: what there is, what it means
-/// and what it may be, in one table. Those that are settings of the runtime become the system
-/// property of that name, unless the property is given too, which is the more particular.
+/// and what it may be, in one place.
+///
+/// Those that are settings of the runtime become the system property of that name ({@link
+/// #apply()}), unless the property is given too, which is the more particular.
+///
+/// @param properties the settings of the runtime, by the names of their properties
 record Options(
     Mode mode,
     boolean stopIfUnsupported,
     List<String> include,
     List<String> exclude,
-    boolean help) {
+    boolean help,
+    Map<String, String> properties) {
 
   /// What the agent does.
   enum Mode {
     /// Virtual threads are goroutines.
-    ON,
+    ON("on"),
     /// The JDK's scheduler stays, gloom only looks.
-    OBSERVE,
+    OBSERVE("observe"),
     /// Nothing.
-    OFF
+    OFF("off");
+
+    final String word;
+
+    Mode(String word) {
+      this.word = word;
+    }
   }
+
+  /// Read if the agent is given no options: an agent that a jar's manifest starts has no others.
+  static final String PROPERTY = "gloom.options";
 
   static final String HELP =
       """
-      gloom: options of the agent, -javaagent:gloom.jar=NAME=VALUE,NAME=VALUE…
+      gloom: options of the agent, -javaagent:gloom.jar=NAME=VALUE,NAME=VALUE… or -Dgloom.options=…
         mode=on|observe|off     on (default): every virtual thread runs on gloom; observe: the JDK's
                                 scheduler stays, and is watched; off: as if there were no agent
-        maxprocs=N              how many virtual threads run at once; default: as many as CPUs
+        maxprocs=N              how many virtual threads run at once; default: what was meant for the
+                                JDK (jdk.virtualThreadScheduler.parallelism), GOMAXPROCS, all CPUs
         include=P:Q…            only virtual threads started by code of these packages and below
         exclude=P:Q…            not those started by code of these packages and below
         unsupported=run|stop    on a JDK that gloom cannot work with: go on without gloom (default),
@@ -42,72 +59,119 @@ record Options(
         help                    this text
       """;
 
-  /// The settings of the runtime among the options.
-  private static final Map<String, String> PROPERTIES =
-      Map.of("maxprocs", "gloom.maxprocs", "onbug", "gloom.onbug", "debug", "gloom.debug");
-
-  /// Reads `text`; nothing has been changed when it throws.
+  /// Reads `text`; changes nothing. Throws {@link IllegalArgumentException} with the option that is
+  /// wrong and what is right.
   static Options parse(@Nullable String text) {
     var mode = Mode.ON;
     var stop = false;
     var help = false;
     List<String> include = List.of();
     List<String> exclude = List.of();
-    var properties = new TreeMap<String, String>();
+    var properties = new HashMap<String, String>();
+    var seen = new HashSet<String>();
     for (String option : (text == null ? "" : text).split(",")) {
       if (option.isBlank()) {
         continue;
       }
-      String[] pair = option.strip().split("=", 2);
-      String value = pair.length == 2 ? pair[1].strip() : "";
-      switch (pair[0]) {
-        case "help" -> help = true;
-        case "mode" ->
-            mode =
-                switch (value) {
-                  case "on" -> Mode.ON;
-                  case "observe" -> Mode.OBSERVE;
-                  case "off" -> Mode.OFF;
-                  default -> throw malformed("mode", value, "on, observe or off");
-                };
-        case "unsupported" ->
-            stop =
-                switch (value) {
-                  case "run" -> false;
-                  case "stop" -> true;
-                  default -> throw malformed("unsupported", value, "run or stop");
-                };
-        case "include" -> include = packages("include", value);
-        case "exclude" -> exclude = packages("exclude", value);
-        case "maxprocs", "onbug" -> properties.put(pair[0], value);
-        case "debug" -> properties.put("debug", value.replace(';', ','));
+      int equals = option.indexOf('=');
+      String name = (equals < 0 ? option : option.substring(0, equals)).strip();
+      String value = equals < 0 ? "" : option.substring(equals + 1).strip();
+      if (!seen.add(name)) {
+        throw new IllegalArgumentException("the option %s is given twice".formatted(name));
+      }
+      switch (name) {
+        case "help" -> help = equals < 0 || isNoValue(name, value);
+        case "mode" -> mode = mode(value);
+        case "unsupported" -> stop = oneOf(name, value, "run", "stop").equals("stop");
+        case "include" -> include = packages(name, value);
+        case "exclude" -> exclude = packages(name, value);
+        case "maxprocs" -> properties.put("gloom.maxprocs", maxProcs(value));
+        case "onbug" -> properties.put("gloom.onbug", oneOf(name, value, "halt", "log"));
+        case "debug" -> properties.put("gloom.debug", debug(value));
         default ->
             throw new IllegalArgumentException(
-                "there is no option \"%s\": -javaagent:gloom.jar=help lists them"
-                    .formatted(pair[0]));
+                "there is no option \"%s\": -javaagent:gloom.jar=help lists them".formatted(name));
       }
     }
-    properties.forEach(
-        (name, value) -> {
-          String property = PROPERTIES.get(name);
-          if (property != null && System.getProperty(property) == null) {
-            System.setProperty(property, value);
-          }
-        });
-    return new Options(mode, stop, include, exclude, help);
+    return new Options(mode, stop, include, exclude, help, Map.copyOf(properties));
+  }
+
+  /// Sets the properties of the runtime that are not set.
+  void apply() {
+    for (Map.Entry<String, String> e : properties.entrySet()) {
+      if (System.getProperty(e.getKey()) == null) {
+        System.setProperty(e.getKey(), e.getValue());
+      }
+    }
+    // What was meant for the JDK's scheduler is meant for the one in its place.
+    String parallelism = System.getProperty("jdk.virtualThreadScheduler.parallelism");
+    if (parallelism != null && System.getProperty("gloom.maxprocs") == null) {
+      System.setProperty("gloom.maxprocs", parallelism);
+    }
+  }
+
+  private static Mode mode(String value) {
+    for (Mode m : Mode.values()) {
+      if (m.word.equals(value)) {
+        return m;
+      }
+    }
+    throw malformed("mode", value, "on, observe or off");
+  }
+
+  private static String oneOf(String name, String value, String first, String second) {
+    if (!value.equals(first) && !value.equals(second)) {
+      throw malformed(name, value, first + " or " + second);
+    }
+    return value;
+  }
+
+  private static boolean isNoValue(String name, String value) {
+    throw malformed(name, value, "given without a value");
+  }
+
+  private static String maxProcs(String value) {
+    try {
+      Knobs.checkMaxProcs(Integer.parseInt(value));
+      return value;
+    } catch (IllegalArgumentException _) {
+      throw malformed("maxprocs", value, "a whole number from 1 to " + Knobs.MAX_PROCS_LIMIT);
+    }
+  }
+
+  private static String debug(String value) {
+    for (String setting : value.split(";", -1)) {
+      int equals = setting.indexOf('=');
+      if (equals < 1 || equals == setting.length() - 1) {
+        throw malformed("debug", value, "settings as schedtrace=1000, with ; between them");
+      }
+    }
+    return value.replace(';', ',');
   }
 
   private static List<String> packages(String name, String value) {
     var packages = new ArrayList<String>();
-    for (String p : value.split(":")) {
-      if (!p.isBlank()) {
-        packages.add(p.strip());
+    for (String p : value.split(":", -1)) {
+      if (!isPackage(p)) {
+        throw malformed(name, value, "package names, with : between them");
       }
-    }
-    if (packages.isEmpty()) {
-      throw malformed(name, value, "package names, with : between them");
+      packages.add(p);
     }
     return List.copyOf(packages);
+  }
+
+  private static boolean isPackage(String name) {
+    for (String part : name.split("\\.", -1)) {
+      if (part.isEmpty() || !Character.isJavaIdentifierStart(part.charAt(0))) {
+        return false;
+      }
+      for (int i = 1; i < part.length(); i++) {
+        if (!Character.isJavaIdentifierPart(part.charAt(i))) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   private static IllegalArgumentException malformed(String name, String value, String right) {

@@ -1,18 +1,23 @@
 package dev.gloom.jdk;
 
-import static java.lang.classfile.ClassFile.ACC_FINAL;
-import static java.lang.classfile.ClassFile.ACC_PRIVATE;
-import static java.lang.classfile.ClassFile.ACC_PUBLIC;
-import static java.lang.constant.ConstantDescs.CD_Object;
-import static java.lang.constant.ConstantDescs.CD_String;
-import static java.lang.constant.ConstantDescs.CD_boolean;
-import static java.lang.constant.ConstantDescs.CD_void;
-import static java.lang.constant.ConstantDescs.INIT_NAME;
+import static dev.gloom.jdk.TinyClass.Code.ALOAD_0;
+import static dev.gloom.jdk.TinyClass.Code.ALOAD_1;
+import static dev.gloom.jdk.TinyClass.Code.ALOAD_2;
+import static dev.gloom.jdk.TinyClass.Code.ARETURN;
+import static dev.gloom.jdk.TinyClass.Code.CHECKCAST;
+import static dev.gloom.jdk.TinyClass.Code.GETFIELD;
+import static dev.gloom.jdk.TinyClass.Code.ICONST_1;
+import static dev.gloom.jdk.TinyClass.Code.INVOKESPECIAL;
+import static dev.gloom.jdk.TinyClass.Code.INVOKESTATIC;
+import static dev.gloom.jdk.TinyClass.Code.POP;
+import static dev.gloom.jdk.TinyClass.Code.PUTFIELD;
+import static dev.gloom.jdk.TinyClass.Code.RETURN;
+import static dev.gloom.jdk.TinyClass.FINAL;
+import static dev.gloom.jdk.TinyClass.PRIVATE;
+import static dev.gloom.jdk.TinyClass.PUBLIC;
 import static java.lang.invoke.MethodType.methodType;
 
-import java.lang.classfile.ClassFile;
-import java.lang.constant.ClassDesc;
-import java.lang.constant.MethodTypeDesc;
+import dev.gloom.jdk.TinyClass.Code;
 import java.lang.invoke.MethodHandle;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -39,6 +44,9 @@ public final class Container {
   private static final MethodHandle START =
       Door.method(methodType(void.class, Thread.class, Object.class), Thread.class, "start", BASE);
 
+  private static final MethodHandle OF =
+      Door.getter(methodType(Object.class, Thread.class), Thread.class, "container");
+
   private final Object container;
 
   /// A container that reports `threads` to thread dumps under the given name. The JDK holds it
@@ -62,61 +70,73 @@ public final class Container {
     }
   }
 
+  /// Whether `vthread` was started in this container; if not, another one has it in its list.
+  public boolean holds(Thread vthread) {
+    try {
+      return (Object) OF.invokeExact(vthread) == container;
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
   private static byte[] classFile() {
-    var self = ClassDesc.of(NAME);
-    var base = ClassDesc.of("jdk.internal.vm.ThreadContainer");
-    var registry = ClassDesc.of("jdk.internal.vm.ThreadContainers");
-    var supplier = ClassDesc.of("java.util.function.Supplier");
-    var stream = ClassDesc.of("java.util.stream.Stream");
-    return ClassFile.of()
-        .build(
-            self,
-            type ->
-                type.withFlags(ACC_PUBLIC | ACC_FINAL)
-                    .withSuperclass(base)
-                    .withField("name", CD_String, ACC_PRIVATE | ACC_FINAL)
-                    .withField("threads", supplier, ACC_PRIVATE | ACC_FINAL)
-                    .withMethodBody(
-                        INIT_NAME,
-                        MethodTypeDesc.of(CD_void, CD_String, supplier),
-                        ACC_PUBLIC,
-                        code ->
-                            code.aload(0)
-                                .iconst_1() // shared: no thread owns it
-                                .invokespecial(
-                                    base, INIT_NAME, MethodTypeDesc.of(CD_void, CD_boolean))
-                                .aload(0)
-                                .aload(1)
-                                .putfield(self, "name", CD_String)
-                                .aload(0)
-                                .aload(2)
-                                .putfield(self, "threads", supplier)
-                                .aload(0)
-                                .invokestatic(
-                                    registry,
-                                    "registerContainer",
-                                    MethodTypeDesc.of(CD_Object, base))
-                                .pop()
-                                .return_())
-                    .withMethodBody(
-                        "name",
-                        MethodTypeDesc.of(CD_String),
-                        ACC_PUBLIC,
-                        code -> code.aload(0).getfield(self, "name", CD_String).areturn())
-                    .withMethodBody(
-                        "toString",
-                        MethodTypeDesc.of(CD_String),
-                        ACC_PUBLIC,
-                        code -> code.aload(0).getfield(self, "name", CD_String).areturn())
-                    .withMethodBody(
-                        "threads",
-                        MethodTypeDesc.of(stream),
-                        ACC_PUBLIC,
-                        code ->
-                            code.aload(0)
-                                .getfield(self, "threads", supplier)
-                                .invokeinterface(supplier, "get", MethodTypeDesc.of(CD_Object))
-                                .checkcast(stream)
-                                .areturn()));
+    var self = "java/lang/GloomThreadContainer";
+    var base = "jdk/internal/vm/ThreadContainer";
+    var string = "Ljava/lang/String;";
+    var supplier = "Ljava/util/function/Supplier;";
+    var stream = "java/util/stream/Stream";
+    var type = new TinyClass(PUBLIC | FINAL, self, base);
+    type.addField(PRIVATE | FINAL, "name", string);
+    type.addField(PRIVATE | FINAL, "threads", supplier);
+    int name = type.field(self, "name", string);
+    int threads = type.field(self, "threads", supplier);
+    type.addMethod(
+        PUBLIC,
+        "<init>",
+        "(" + string + supplier + ")V",
+        2,
+        3,
+        new Code()
+            .op(ALOAD_0)
+            .op(ICONST_1) // shared: no thread owns it
+            .op(INVOKESPECIAL, type.method(base, "<init>", "(Z)V"))
+            .op(ALOAD_0)
+            .op(ALOAD_1)
+            .op(PUTFIELD, name)
+            .op(ALOAD_0)
+            .op(ALOAD_2)
+            .op(PUTFIELD, threads)
+            .op(ALOAD_0)
+            .op(
+                INVOKESTATIC,
+                type.method(
+                    "jdk/internal/vm/ThreadContainers",
+                    "registerContainer",
+                    "(L" + base + ";)Ljava/lang/Object;"))
+            .op(POP)
+            .op(RETURN));
+    for (String method : new String[] {"name", "toString"}) {
+      type.addMethod(
+          PUBLIC,
+          method,
+          "()" + string,
+          1,
+          1,
+          new Code().op(ALOAD_0).op(GETFIELD, name).op(ARETURN));
+    }
+    type.addMethod(
+        PUBLIC,
+        "threads",
+        "()L" + stream + ";",
+        1,
+        1,
+        new Code()
+            .op(ALOAD_0)
+            .op(GETFIELD, threads)
+            .invokeInterface(
+                type.interfaceMethod("java/util/function/Supplier", "get", "()Ljava/lang/Object;"))
+            .op(CHECKCAST, type.type(stream))
+            .op(ARETURN));
+    return type.toByteArray();
   }
 }

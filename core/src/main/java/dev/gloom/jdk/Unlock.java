@@ -3,6 +3,7 @@ package dev.gloom.jdk;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -18,19 +19,30 @@ public final class Unlock {
     var loader = new KeyLoader();
     Class<?> type = loader.define(classFile());
     Set<Module> only = Set.of(loader.getUnnamedModule());
-    instrumentation.redefineModule(
-        Object.class.getModule(),
-        Set.of(),
-        Map.of(),
-        Map.of("java.lang", only, "jdk.internal.misc", only, "jdk.internal.vm", only),
-        Set.of(),
-        Map.of());
     try {
+      instrumentation.redefineModule(
+          Object.class.getModule(),
+          Set.of(),
+          Map.of(),
+          Map.of("java.lang", only, "jdk.internal.vm", only),
+          Set.of(),
+          Map.of());
       @SuppressWarnings("unchecked") // a Key, from another loader
       var key = (Function<Object, Object>) type.getConstructor().newInstance();
       Door.openWith(key);
-    } catch (ReflectiveOperationException e) {
+    } catch (ReflectiveOperationException | IllegalArgumentException e) {
       throw new IllegalStateException("gloom: cannot open the JDK for itself: " + e, e);
+    }
+  }
+
+  /// Has the JIT's code that starts virtual threads thrown away: what was compiled before the
+  /// scheduler was replaced has the old one in it as a constant. The class is retransformed to what
+  /// it is, and the JVM drops all code that depends on it.
+  public static void forgetCompiledStarts(Instrumentation instrumentation) {
+    try {
+      instrumentation.retransformClasses(Door.type("java.lang.VirtualThread"));
+    } catch (UnmodifiableClassException | UnsupportedOperationException e) {
+      throw new IllegalStateException("gloom: cannot take over the start of threads: " + e, e);
     }
   }
 

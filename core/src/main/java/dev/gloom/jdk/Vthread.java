@@ -37,7 +37,18 @@ public final class Vthread {
   private static final MethodHandle PARK_PERMIT = flag("parkPermit");
   private static final MethodHandle BLOCK_PERMIT = flag("blockPermit");
   private static final MethodHandle ON_WAITING_LIST = flag("onWaitingList");
-  private static final MethodHandle OWNER = owner();
+  private static final Class<?> TASK_TYPE = taskType();
+  private static final MethodHandle OWNER = ownerOf(TASK_TYPE);
+
+  /// For tasks of another class: an agent that retransforms VirtualThread, as some do, has the JVM
+  /// make a new class for the lambda that is the task.
+  private static final ClassValue<MethodHandle> OTHER_OWNER =
+      new ClassValue<>() {
+        @Override
+        protected MethodHandle computeValue(Class<?> type) {
+          return ownerOf(type);
+        }
+      };
 
   private static final int STARTED = Door.constant(TYPE, "STARTED");
   private static final int UNPARKED = Door.constant(TYPE, "UNPARKED");
@@ -94,7 +105,9 @@ public final class Vthread {
   /// The virtual thread whose task this is.
   public static Thread owner(Runnable task) {
     try {
-      return (Thread) OWNER.invokeExact(task);
+      return task.getClass() == TASK_TYPE
+          ? (Thread) OWNER.invokeExact(task)
+          : (Thread) OTHER_OWNER.get(task.getClass()).invokeExact(task);
     } catch (Throwable e) {
       throw Thrown.unchecked(e);
     }
@@ -133,6 +146,11 @@ public final class Vthread {
   public static boolean runnable(Thread vthread) {
     int s = state(vthread);
     return s == UNPARKED || s == YIELDED || s == UNBLOCKED || s == STARTED;
+  }
+
+  /// Whether the thread was started and has not run yet.
+  public static boolean justStarted(Thread vthread) {
+    return state(vthread) == STARTED;
   }
 
   /// Whether the thread left its carrier by `Thread.yield` and has not continued.
@@ -262,14 +280,17 @@ public final class Vthread {
     }
   }
 
-  /// All tasks are instances of one lambda class; a sample tells where it keeps the thread.
-  private static MethodHandle owner() {
-    var as = methodType(Thread.class, Runnable.class);
+  /// All tasks are instances of one lambda class; a sample tells which.
+  private static Class<?> taskType() {
     try {
-      Runnable sample = task(make(_ -> {}, "", () -> {}));
-      return Door.captured(as, sample.getClass(), TYPE);
+      return task(make(_ -> {}, "", () -> {})).getClass();
     } catch (IllegalStateException _) {
-      return Door.captured(as, Object.class, TYPE);
+      return Object.class;
     }
+  }
+
+  /// Where a task of this class keeps its thread.
+  private static MethodHandle ownerOf(Class<?> taskType) {
+    return Door.captured(methodType(Thread.class, Runnable.class), taskType, TYPE);
   }
 }

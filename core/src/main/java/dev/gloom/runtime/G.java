@@ -333,10 +333,15 @@ public final class G implements Executor, Runnable {
     return switch (Vthread.phase(thread)) {
       case NEW -> Status.IDLE;
       case RUNNABLE -> Status.RUNNABLE;
-      case RUNNING -> Status.RUNNING;
+      case RUNNING -> isInCall() ? Status.SYSCALL : Status.RUNNING;
       case WAITING, PINNED -> Status.WAITING;
       case ENDED -> Status.DEAD;
     };
+  }
+
+  private boolean isInCall() {
+    M m = lastM;
+    return m != null && m.left != null;
   }
 
   /// For how long it has waited; 0 while it is on an M or in a queue, also one that is pinned.

@@ -335,6 +335,41 @@ final class Idle {
     sched.parker.unpark(m);
   }
 
+  /// An idle P for an M whose goroutine is back from a call and goes on; null if there is none.
+  @Nullable P acquire() {
+    if (idleCount == 0) {
+      return null;
+    }
+    lock.acquire();
+    P p = idlePs;
+    if (p != null) {
+      idlePs = p.link;
+      p.link = null;
+      idleCount = idleCount - 1;
+      starts = starts + 1;
+    }
+    lock.held = 0;
+    if (p != null) {
+      sched.sysmon.somethingStarts();
+    }
+    return p;
+  }
+
+  /// An M whose P was taken during a call is free: it takes an idle P, or joins the idle list.
+  void comeBack(M m) {
+    P p = null;
+    lock.acquire();
+    if (idlePs == null) {
+      push(m);
+    } else {
+      p = takeIdleP();
+    }
+    lock.held = 0;
+    if (p != null) {
+      search(m, p);
+    }
+  }
+
   private void stopSearching(M m) {
     m.spinning = false;
     SEARCHING.getAndAdd(this, -1);

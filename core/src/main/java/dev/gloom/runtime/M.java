@@ -19,6 +19,13 @@ final class M extends Thread {
   /// The P this M holds; its own.
   @Nullable P p;
 
+  /// The P that this M had when the call began in which its goroutine is now; null if it is in
+  /// none. Its own. See Blocking.
+  @Nullable P left;
+
+  /// Whether its goroutine runs although this M has no P, and has been counted; its own.
+  boolean overcommitted;
+
   /// Set by `execute` when it comes from this M, on the way out of the running G's task.
   boolean requeue;
 
@@ -103,12 +110,15 @@ final class M extends Thread {
       escaped(g, e);
     }
 
+    if (left != null) {
+      Blocking.leave(this); // it suspended in the middle of a call
+    }
+
     // This M alone has g until its word leaves RUNNING.
     if (requeue) {
       if (Vthread.yielded(g.thread())) {
         g.setQueued();
-        p.putYielded(g);
-        sched.publishedInRing();
+        yielded(g);
       } else {
         readyAgain(g);
       }
@@ -119,6 +129,20 @@ final class M extends Thread {
       readyAgain(g);
     } else if (g.reclaim()) {
       sched.ready(this, g);
+    }
+    if (this.p == null) {
+      withoutP();
+    }
+  }
+
+  /// Its P was taken while a call held this thread.
+  private void withoutP() {
+    if (overcommitted) {
+      overcommitted = false;
+      sched.overcommitted.getAndDecrement();
+    }
+    if (lockedG == null) {
+      sched.idle.comeBack(this);
     }
   }
 
@@ -140,6 +164,18 @@ final class M extends Thread {
       } catch (Throwable again) {
         escaped = again;
       }
+    }
+  }
+
+  /// Behind everybody else.
+  private void yielded(G g) {
+    P p = this.p;
+    if (p == null) {
+      sched.global.put(g);
+      sched.idle.wake();
+    } else {
+      p.putYielded(g);
+      sched.publishedInRing();
     }
   }
 

@@ -55,6 +55,15 @@ final class P {
   final TimerHeap timers;
   final Rand rand;
 
+  /// Somebody holds it, or it is in the idle list, which Idle's lock guards.
+  static final int HELD = 0;
+
+  /// Its M is in a call that holds the thread, and has left it for whoever takes it.
+  static final int BLOCKED = 1;
+
+  /// HELD or BLOCKED. See Blocking.
+  volatile int status;
+
   /// What others ask of the holder; looked at before every dispatch.
   volatile int request;
 
@@ -85,6 +94,7 @@ final class P {
   long stolen;
   long overflows;
   long rang;
+  long calls;
 
   private long nextId;
   private long lastId;
@@ -93,6 +103,10 @@ final class P {
   int seenTick = -1;
   long seenSinceNanos;
   long seenDispatches;
+
+  // Sysmon only: the calls that it saw last, and when it saw that number first.
+  long seenCalls;
+  long seenCallsSinceNanos;
 
   // Guarded by Idle's lock.
   @Nullable P link;

@@ -34,13 +34,15 @@ final class ParkTimers extends ScheduledThreadPoolExecutor {
   @Override
   public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
     M m = M.current();
-    P p = m == null ? null : m.p;
-    if (m == null || p == null) {
+    if (m == null) {
       return jdk.schedule(command, delay, unit);
     }
     var timeout = new Timeout(command);
     timeout.prepare(m.sched.clock, unit.toNanos(delay));
-    if (p.timers.add(timeout) == TimerHeap.Added.EARLIEST) {
+    P p = m.p;
+    if (p == null) {
+      m.sched.arm(m, timeout); // it parks in the middle of a call, and its M has no P
+    } else if (p.timers.add(timeout) == TimerHeap.Added.EARLIEST) {
       p.newEarliest = true; // its M looks for work next, and then sees to it
     }
     return timeout;

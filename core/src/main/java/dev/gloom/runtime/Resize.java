@@ -127,6 +127,9 @@ final class Resize {
     sched.procs(after); // only now: with as many idle as there are to be, all would look idle
     for (P p : before.all) {
       p.ask(P.RETIRE | P.PREEMPT);
+      if (Blocking.take(p)) {
+        sched.idle.handOff(p); // its M is in a call and does not come by
+      }
     }
     for (P p = idleOnes; p != null; p = p.link) {
       moveAlarms(p);

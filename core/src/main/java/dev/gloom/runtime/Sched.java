@@ -60,6 +60,10 @@ public final class Sched {
   private volatile Procs procs;
   private volatile boolean closed;
   private final AtomicLong ids = new AtomicLong(1);
+
+  /// Goroutines that run although their M has no P. See Blocking.
+  final AtomicInteger overcommitted = new AtomicInteger();
+
   private final AtomicInteger mCount = new AtomicInteger();
   private final AtomicInteger mIds = new AtomicInteger();
 
@@ -249,10 +253,24 @@ public final class Sched {
       P p = m == null ? null : m.p;
       if (m != null && p != null && (p.request & P.PREEMPT) != 0) {
         letOthersRun(m, p);
+      } else if (m != null && p == null && m.overcommitted) {
+        getP(m);
       }
     } catch (StackOverflowError | OutOfMemoryError e) {
       // The stack is too full, or too deep to be put aside: at another time then. What the caller
       // did before, a start, has happened and must not look as if it had not.
+    }
+  }
+
+  /// The calling goroutine runs without a P: there may be one now, else it waits for one.
+  private static void getP(M m) {
+    P p = m.sched.idle.acquire();
+    if (p == null) {
+      m.sched.mount.suspendRunnable();
+    } else {
+      m.p = p;
+      m.overcommitted = false;
+      m.sched.overcommitted.getAndDecrement();
     }
   }
 
@@ -503,6 +521,8 @@ public final class Sched {
         idle.wakeups(),
         idle.handoffs(),
         total.rang,
+        total.calls,
+        overcommitted.get(),
         sysmon.rescues());
   }
 
@@ -525,6 +545,8 @@ public final class Sched {
       long wakeups,
       long handoffs,
       long alarms,
+      long blockingCalls,
+      int overcommitted,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.
@@ -537,7 +559,10 @@ public final class Sched {
     return text.toString();
   }
 
+  /// Those that were started with `Thread.start` are in another container's list.
   private Stream<Thread> threads() {
-    return Arrays.stream(registry.snapshot()).map(G::thread).filter(Thread::isAlive);
+    return Arrays.stream(registry.snapshot())
+        .map(G::thread)
+        .filter(t -> container.holds(t) && t.isAlive());
   }
 }

@@ -2,6 +2,7 @@ package dev.gloom.runtime;
 
 import dev.gloom.jdk.Vthread;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// Makes goroutines: for `go`, for a thread factory, and for virtual threads that were started
@@ -11,7 +12,16 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `newproc`, `newproc1`
 public final class Spawn {
+  /// Takes a virtual thread that is to stay off gloom, and answers whether it did. The agent's.
+  private static volatile @Nullable Predicate<Runnable> elsewhere;
+
   private Spawn() {}
+
+  /// From now on `predicate` is asked about each virtual thread that others start in a goroutine:
+  /// true means that it has put the thread on a scheduler that is not gloom's.
+  public static void elsewhere(Predicate<Runnable> predicate) {
+    elsewhere = predicate;
+  }
 
   /// Starts a goroutine. Go: the `go` statement
   public static G go(Sched sched, String name, Callable<?> body) {
@@ -32,6 +42,10 @@ public final class Spawn {
   /// first time that it is submitted, and before its first run nobody else can submit it. From here
   /// on it has a G of its own, and so have the threads that it starts.
   static void adopt(G parent, Runnable task) {
+    Predicate<Runnable> other = elsewhere;
+    if (other != null && other.test(task)) {
+      return;
+    }
     adopt(parent.sched, parent.id, task);
   }
 

@@ -23,6 +23,10 @@ final class Sysmon {
   static final long SLICE_NANOS = 10_000_000;
 
   private static final long FIRST_DELAY_NANOS = 1_000_000;
+
+  /// While somebody waits behind a call that holds its thread. No sleep of the system is shorter.
+  private static final long SHORT_DELAY_NANOS = 100_000;
+
   private static final long MAX_DELAY_NANOS = 10_000_000;
   private static final int ROUNDS_BEFORE_BACKOFF = 50;
   private static final long DEEP_SLEEP_NANOS = 60_000_000_000L;
@@ -51,6 +55,7 @@ final class Sysmon {
   private volatile int mid;
 
   // This thread's own.
+  private boolean hurry;
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
   private int quietRounds;
@@ -147,7 +152,8 @@ final class Sysmon {
       quietRounds = 0;
     }
     sleepsSinceNanos = sched.clock.nanoTime();
-    sched.parker.parkNanos(delayNanos);
+    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : delayNanos);
+    hurry = false;
   }
 
   private void sleepDeeply(long until) {
@@ -196,6 +202,10 @@ final class Sysmon {
     boolean acted = false;
     for (P p : sched.procs().all) {
       boolean due = p.timers.earliest() <= now;
+      if (p.status == P.BLOCKED) {
+        acted |= retake(p, now, due);
+        continue;
+      }
       if (due && sched.idle.watchUntil() > now) {
         p.ask(P.TIMERS);
       }
@@ -203,6 +213,24 @@ final class Sysmon {
       acted |= watchKeptNext(p);
     }
     return acted;
+  }
+
+  /// Takes a P from an M that has been in a call for a round, if somebody waits for it; and after a
+  /// slice in any case, so that all Ps can be idle and this thread can sleep.
+  private boolean retake(P p, long now, boolean due) {
+    boolean waits = due || !p.isEmpty() || !sched.global.isEmpty();
+    hurry |= waits;
+    if (p.calls != p.seenCalls) {
+      p.seenCalls = p.calls;
+      p.seenCallsSinceNanos = now;
+      return false;
+    }
+    boolean covered = !waits && (sched.idle.idleProcs() > 0 || sched.idle.searching() > 0);
+    if (covered && now - p.seenCallsSinceNanos < SLICE_NANOS || !Blocking.take(p)) {
+      return false;
+    }
+    sched.idle.handOff(p);
+    return true;
   }
 
   /// Asks a P that has not begun a slice for the length of one, if anybody waits for it.

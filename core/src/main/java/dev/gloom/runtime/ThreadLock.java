@@ -83,28 +83,31 @@ public final class ThreadLock {
   /// What `m`, which is locked to `g`, runs next: `g`, once it has its turn. Null if `g` has ended,
   /// and `m` with it.
   static @Nullable G next(M m, G g) {
-    P p = m.p;
-    assert p != null : "locked without a P";
+    P p = m.p; // null if it was taken during a call
     assert !m.spinning : "locked and searching";
     if (g.ended()) {
       end(m, g, p);
       return null;
     }
-    if (p.queue.peekNext() == g && p.request == 0 && p.takeNext() == g) {
-      p.inherit = true; // made ready before it was quite off its M, and it is its turn already
-      return g;
+    if (p != null) {
+      if (p.queue.peekNext() == g && p.request == 0 && p.takeNext() == g) {
+        p.inherit = true; // made ready before it was quite off its M, and it is its turn already
+        return g;
+      }
+      m.p = null;
+      m.sched.idle.handOff(p);
     }
-    m.p = null;
-    m.sched.idle.handOff(p);
     await(m);
     return g;
   }
 
-  private static void end(M m, G g, P p) {
+  private static void end(M m, G g, @Nullable P p) {
     m.lockedG = null;
     g.lockedM = null;
     m.p = null;
-    m.sched.idle.handOff(p);
+    if (p != null) {
+      m.sched.idle.handOff(p);
+    }
     m.sched.threadEnds(); // after the P has gone: until then a closed scheduler is not at its end
   }
 

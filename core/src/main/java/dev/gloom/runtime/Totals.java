@@ -8,6 +8,7 @@ final class Totals {
   long stolen;
   long overflows;
   long rang;
+  long calls;
 
   void add(P p) {
     dispatches += p.dispatches();
@@ -16,6 +17,7 @@ final class Totals {
     stolen += p.stolen;
     overflows += p.overflows;
     rang += p.rang;
+    calls += p.calls;
   }
 
   void add(Totals t) {
@@ -25,5 +27,6 @@ final class Totals {
     stolen += t.stolen;
     overflows += t.overflows;
     rang += t.rang;
+    calls += t.calls;
   }
 }

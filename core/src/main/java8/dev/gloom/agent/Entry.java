@@ -1,11 +1,11 @@
 package dev.gloom.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.InvocationTargetException;
 
 /**
  * Where the JVM enters the agent. Compiled for Java 8, so that an older JVM can load it and say in
- * one sentence what is wrong, instead of a class file error and the end of the program.
+ * one sentence what is wrong, instead of a class file error and the end of the program. It names
+ * one class that is not: the JVM looks for that only when it gets there.
  */
 public final class Entry {
   private static final int OLDEST = 25;
@@ -30,19 +30,11 @@ public final class Entry {
       return;
     }
     try {
-      Class.forName("dev.gloom.agent.Agent")
-          .getMethod("start", String.class, Instrumentation.class)
-          .invoke(null, options, instrumentation);
-    } catch (InvocationTargetException e) {
-      report(e.getCause());
-    } catch (ReflectiveOperationException | LinkageError e) {
-      report(e);
+      Agent.start(options, instrumentation);
+    } catch (Throwable e) {
+      // What leaves here ends the JVM; the program is to run as it would without the agent.
+      System.err.println("gloom: the agent failed: " + e + ": going on without gloom");
     }
-  }
-
-  /** The program must not suffer: it runs as it would without the agent. */
-  private static void report(Throwable e) {
-    System.err.println("gloom: the agent failed: " + e + ": going on without gloom");
   }
 
   static int javaVersion(String specification) {

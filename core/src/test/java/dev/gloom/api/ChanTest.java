@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gloom.Body;
 import dev.gloom.Chan;
 import dev.gloom.ChannelClosedException;
 import dev.gloom.Gloom;
@@ -23,6 +24,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -629,6 +631,57 @@ class ChanTest {
               other.join();
             }
           });
+    }
+  }
+
+  // Each operation is a scheduling point: an endless loop of those that never wait does not keep
+  // the only processor for itself.
+
+  static Stream<Arguments> endless() {
+    Chan<Integer> ch = Chan.make(1);
+    var group = new WaitGroup();
+    return Stream.of(
+        loop(
+            "send, recv",
+            () -> {
+              ch.send(1);
+              ch.recv();
+            }),
+        loop(
+            "trySend, tryRecv",
+            () -> {
+              ch.trySend(1);
+              ch.tryRecv();
+            }),
+        loop("select", () -> Gloom.select(Gloom.recv(ch, v -> v), Gloom.otherwise(() -> 0))),
+        loop("close", () -> Chan.make().close()),
+        loop(
+            "wait group",
+            () -> {
+              group.add(1);
+              group.done();
+              group.await();
+            }));
+  }
+
+  private static Arguments loop(String name, Body body) {
+    return Arguments.of(Named.of(name, body));
+  }
+
+  @ParameterizedTest
+  @MethodSource("endless")
+  void anEndlessLoopOfOperationsLetsOthersRun(Body body) throws Exception {
+    try (var lab = Lab.procs(1)) {
+      var stop = new AtomicInteger();
+      lab.run(
+          () -> {
+            Goroutine other = Gloom.go(() -> stop.set(1));
+            while (stop.get() == 0) {
+              body.run();
+            }
+            other.join();
+          });
+      assertEquals(1, stop.get());
     }
   }
 

@@ -43,6 +43,16 @@ public record ChildJvm(int status, String out, String err) {
     command.add(pathOf(Gloom.class) + File.pathSeparator + pathOf(main));
     command.add(main.getName());
     command.addAll(List.of(args));
+    return run(seconds, environment, command);
+  }
+
+  /// Runs any command, for at most `seconds`.
+  public static ChildJvm run(int seconds, List<String> command) throws Exception {
+    return run(seconds, Map.of(), command);
+  }
+
+  private static ChildJvm run(int seconds, Map<String, String> environment, List<String> command)
+      throws Exception {
     Path out = Files.createTempFile("gloom", ".out");
     Path err = Files.createTempFile("gloom", ".err");
     try {
@@ -83,7 +93,8 @@ public record ChildJvm(int status, String out, String err) {
     return fail("no " + name + "= in\n" + out + "\n" + err);
   }
 
-  private static String pathOf(Class<?> type) throws Exception {
+  /// The folder or jar that a class comes from.
+  public static String pathOf(Class<?> type) throws Exception {
     return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
   }
 }

@@ -2,9 +2,14 @@ package dev.gloom.api;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gloom.Gloom;
+import dev.gloom.Goroutine;
 import dev.gloom.Scheduler;
 import dev.gloom.jdk.Carrier;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -51,6 +56,62 @@ class IdleCpuTest {
       double share = best(prefix, () -> LockSupport.parkNanos(WINDOW_NANOS));
       System.out.printf("IdleCpuTest: idle, following: %.4f %% of a core%n", 100 * share);
       assertTrue(share < 0.001, () -> "idle: " + 100 * share + " % of a core");
+    }
+  }
+
+  /// The same with goroutines that sleep: one thread of gloom sleeps until the first of them is
+  /// due, and nobody looks before.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  void sleepersCostNothing(int procs) throws Exception {
+    try (var lab = Lab.procs(procs)) {
+      String prefix = lab.threadPrefix();
+      var sleepers = new ArrayList<Goroutine>();
+      for (int i = 0; i < 100; i++) {
+        sleepers.add(
+            lab.go(
+                () -> {
+                  try {
+                    Gloom.sleep(Duration.ofHours(1));
+                  } catch (InterruptedException e) {
+                    // the end of this test
+                  }
+                }));
+      }
+      sleepers.forEach(Lab::awaitWaiting);
+      Lab.await("all are idle", () -> lab.scheduler().stats().idleProcs() == procs);
+      double share = best(prefix, () -> LockSupport.parkNanos(WINDOW_NANOS));
+      sleepers.forEach(g -> g.thread().interrupt());
+      System.out.printf("IdleCpuTest: sleepers, %d Ps: %.4f %% of a core%n", procs, 100 * share);
+      assertTrue(share < 0.001, () -> "sleepers: " + 100 * share + " % of a core");
+    }
+  }
+
+  /// One goroutine that sleeps a millisecond, again and again: under 5 % of a core.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  void aSleepEachMillisecondCostsLittle(int procs) throws Exception {
+    try (var lab = Lab.procs(procs)) {
+      String prefix = lab.threadPrefix();
+      var stop = new AtomicBoolean();
+      var sleeps = new AtomicInteger();
+      lab.go(
+          () -> {
+            while (!stop.get()) {
+              Gloom.sleep(Duration.ofMillis(1));
+              sleeps.incrementAndGet();
+            }
+          });
+      LockSupport.parkNanos(1_000_000_000); // compiles what is used here
+      int before = sleeps.get();
+      double share = best(prefix, () -> LockSupport.parkNanos(WINDOW_NANOS));
+      int after = sleeps.get();
+      stop.set(true);
+      System.out.printf(
+          "IdleCpuTest: sleeping 1 ms in a loop, %d Ps: %.2f %% of a core, %d sleeps%n",
+          procs, 100 * share, after - before);
+      assertTrue(after - before > 100, () -> "only " + (after - before) + " sleeps");
+      assertTrue(share < 0.05, () -> "sleeping 1 ms in a loop: " + 100 * share + " % of a core");
     }
   }
 

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -15,9 +14,6 @@ class ShrinkTest {
 
   /// Nothing else runs before the call, so nothing but the caller's own P can be in the way.
   @Test
-  @Disabled(
-      "bug of the runtime: if the caller's own P is the one that is retired, the caller keeps it"
-          + " until it next suspends, and two goroutines run at once after maxProcs(1)")
   void afterMaxProcs1NobodyRunsBesideTheCaller() throws Exception {
     var beside = new AtomicInteger();
     for (int i = 0; i < ROUNDS; i++) {

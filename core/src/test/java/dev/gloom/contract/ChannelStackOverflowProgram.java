@@ -53,7 +53,12 @@ final class ChannelStackOverflowProgram {
       for (Deed deed : Deed.values()) {
         Scheduler scheduler = Scheduler.builder().maxProcs(procs).build();
         for (boolean fromGoroutine : new boolean[] {true, false}) {
-          System.out.println(procs + " " + deed + " " + run(scheduler, deed, fromGoroutine));
+          int succeeded = run(scheduler, deed, fromGoroutine);
+          System.out.println(procs + " " + deed + " " + succeeded);
+          // The compiler may put all of it into one frame, and then there is always room.
+          if (succeeded == ATTEMPTS) {
+            throw new AssertionError("the stack was never too full: is this the interpreter?");
+          }
         }
         Lab.quiet(scheduler);
       }
@@ -154,8 +159,8 @@ final class ChannelStackOverflowProgram {
     if (never.trySend(1)) {
       throw new AssertionError("somebody is left in the other queue");
     }
-    if (succeeded == 0 || succeeded == ATTEMPTS) {
-      throw new AssertionError(deed + ": " + succeeded + " of " + ATTEMPTS + " went well");
+    if (succeeded == 0) {
+      throw new AssertionError(deed + ": none went well");
     }
     return succeeded;
   }

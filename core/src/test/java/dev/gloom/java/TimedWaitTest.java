@@ -71,7 +71,7 @@ class TimedWaitTest {
         me -> {
           TimedWait wait = waits.get(me % waits.size());
           var random = crew.random(me);
-          for (int i = 0; i < 12; i++) {
+          for (int i = 0; i < 40; i++) {
             long amount = amount(wait, random);
             long start = System.nanoTime();
             String outcome = wait.outcome(amount);

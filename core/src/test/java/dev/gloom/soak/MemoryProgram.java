@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /// What goroutines leave on the heap: run in a JVM of its own, so that nothing else is counted.
-/// Arguments: `parked N`, `passing N` or `selects N`. Prints figures as `name=value`.
+/// Arguments: `parked N`, `sleeping N`, `passing N` or `selects N`. Prints figures as `name=value`.
 public final class MemoryProgram {
   private static final int BATCH = 1_000;
 
@@ -28,6 +28,14 @@ public final class MemoryProgram {
     } else if (args[0].equals("selects")) {
       scheduler.run(() -> selects(10_000, false));
       scheduler.run(() -> selects(n, true));
+    } else if (args[0].equals("sleeping")) {
+      for (int i = 0; i < 2; i++) { // as above, for both ways
+        sleeping(50_000, 0, false);
+        sleeping(50_000, 60_000_000_000L, false);
+      }
+      long parked = sleeping(n, 0, false);
+      long asleep = sleeping(n, 60_000_000_000L, true);
+      print("bytesEach", asleep - parked);
     } else {
       passing(scheduler, n);
     }
@@ -54,6 +62,34 @@ public final class MemoryProgram {
     if (tell) {
       print("passed", open.passed.get());
     }
+  }
+
+  /// What a goroutine takes that waits for a time of `nanos`, or, if that is 0, for ever, through
+  /// the same frames: the difference is what a timer takes. On a new scheduler each time, as a heap
+  /// of timers that has grown stays large.
+  private static long sleeping(int n, long nanos, boolean tell) {
+    var scheduler = Scheduler.builder().maxProcs(2).build();
+    var open = new Gate();
+    var threads = new Goroutine[n];
+    long before = usedBytes();
+    for (int i = 0; i < n; i++) {
+      threads[i] = scheduler.go(() -> open.pass(nanos));
+    }
+    Lab.await("all are parked", () -> open.waiting.get() == n && allParked(threads));
+    long each = (usedBytes() - before) / n;
+    open.isOpen = true;
+    if (tell) {
+      print("asleep", open.waiting.get());
+    }
+    for (Goroutine g : threads) {
+      LockSupport.unpark(g.thread());
+    }
+    Lab.await("all have gone", () -> scheduler.numGoroutine() == 0);
+    if (tell) {
+      print("passed", open.passed.get());
+    }
+    scheduler.close();
+    return each;
   }
 
   private static void passing(Scheduler scheduler, int n) throws Exception {
@@ -152,6 +188,18 @@ public final class MemoryProgram {
       waiting.incrementAndGet();
       while (!isOpen) {
         LockSupport.park();
+      }
+      passed.incrementAndGet();
+    }
+
+    void pass(long nanos) {
+      waiting.incrementAndGet();
+      while (!isOpen) {
+        if (nanos == 0) {
+          LockSupport.park();
+        } else {
+          LockSupport.parkNanos(nanos);
+        }
       }
       passed.incrementAndGet();
     }

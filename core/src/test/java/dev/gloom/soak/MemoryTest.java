@@ -15,6 +15,8 @@ class MemoryTest {
   /// With the JDK's tracking of threads as it is by default, and gloom's registry.
   private static final int MAX_BYTES_EACH = 800;
 
+  private static final int MAX_BYTES_TIMER = 200;
+
   /// What a JVM's heap wobbles by between two full collections; 1 M goroutines that left a byte
   /// each would show.
   private static final long WOBBLE_BYTES = 1_000_000;
@@ -28,6 +30,17 @@ class MemoryTest {
   @Tag("slow")
   void aMillionParkedGoroutinesTakeLessThan800BytesEach() throws Exception {
     parked(1_000_000, "-Xmx3g");
+  }
+
+  @Test
+  void aTimerTakesLessThan200BytesBesideItsGoroutine() throws Exception {
+    sleeping(100_000, "-Xmx1g");
+  }
+
+  @Test
+  @Tag("slow")
+  void aMillionTimersTakeLessThan200BytesEachBesideTheirGoroutines() throws Exception {
+    sleeping(1_000_000, "-Xmx3g");
   }
 
   @Test
@@ -57,6 +70,16 @@ class MemoryTest {
     System.out.println(n + " parked goroutines: " + bytes + " bytes each");
     assertTrue(bytes < MAX_BYTES_EACH, () -> bytes + " bytes each");
     assertEquals(n, child.figure("counted"));
+    assertEquals(n, child.figure("passed"));
+  }
+
+  private static void sleeping(int n, String heap) throws Exception {
+    var child = child(heap, "sleeping", n);
+    long bytes = child.figure("bytesEach");
+    System.out.println(n + " timers: " + bytes + " bytes each beside their goroutines");
+    assertTrue(bytes < MAX_BYTES_TIMER, () -> bytes + " bytes each");
+    assertTrue(bytes > 0, "a timer takes something, or it was not measured");
+    assertEquals(n, child.figure("asleep"));
     assertEquals(n, child.figure("passed"));
   }
 

@@ -2,6 +2,7 @@ package dev.gloom.soak;
 
 import dev.gloom.api.Lab;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,11 +15,22 @@ class SoakTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 8})
   void everyGoroutineRunsOnceToItsEnd(int procs) {
-    soak(5 * SECOND, procs);
+    soak(4 * SECOND, procs);
+  }
+
+  @Test
+  void alsoWhileMaxProcsChanges() {
+    soak(4 * SECOND, 0);
+  }
+
+  /// What the soak asks for is what the JDK's own scheduler does.
+  @Test
+  void theControlPasses() {
+    Lab.seeded(seed -> System.out.println(Soak.run(SECOND * Lab.stress(), seed, 2, true)));
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 8})
+  @ValueSource(ints = {0, 1, 2, 8})
   @Tag("slow")
   void alsoForAMinute(int procs) {
     soak(60 * SECOND, procs);

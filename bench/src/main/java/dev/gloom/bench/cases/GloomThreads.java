@@ -3,6 +3,7 @@ package dev.gloom.bench.cases;
 import dev.gloom.Gloom;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -10,6 +11,8 @@ import java.util.Properties;
 
 /// Goroutines of gloom's default scheduler.
 public final class GloomThreads implements Threads {
+  private final Channels channels = new GloomChannels();
+
   @Override
   public void run(Runnable root) throws Exception {
     Gloom.run(root::run);
@@ -23,6 +26,20 @@ public final class GloomThreads implements Threads {
   @Override
   public void yield() {
     Gloom.gosched();
+  }
+
+  @Override
+  public void sleep(Duration duration) {
+    try {
+      Gloom.sleep(duration);
+    } catch (InterruptedException e) {
+      throw Channels.unexpected(e);
+    }
+  }
+
+  @Override
+  public Channels channels() {
+    return channels;
   }
 
   @Override

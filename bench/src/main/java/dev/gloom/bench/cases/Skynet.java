@@ -13,11 +13,7 @@ public record Skynet() implements Work {
     while (leaves * CHILDREN <= size) {
       leaves *= CHILDREN;
     }
-    long sum = sum(threads, 0, leaves);
-    long expected = leaves * (leaves - 1) / 2;
-    if (sum != expected) {
-      throw new IllegalStateException("wrong sum of the leaves: " + sum + ", not " + expected);
-    }
+    Work.check("sum of the leaves", sum(threads, 0, leaves), leaves * (leaves - 1) / 2);
     return leaves;
   }
 

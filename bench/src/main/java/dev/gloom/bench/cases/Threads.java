@@ -1,6 +1,7 @@
 package dev.gloom.bench.cases;
 
 import dev.gloom.Body;
+import java.time.Duration;
 import java.util.Map;
 
 /// A kind of thread that a case can run on: gloom and its rivals run the same lines through this.
@@ -21,6 +22,16 @@ public interface Threads {
 
   /// Lets the other threads go first.
   void yield();
+
+  /// Pauses the calling thread.
+  default void sleep(Duration duration) {
+    throw new UnsupportedOperationException("no sleep of " + duration);
+  }
+
+  /// The channels that go with these threads.
+  default Channels channels() {
+    throw new UnsupportedOperationException("no channels");
+  }
 
   /// Waits, in the thread that made `left`, until it is down to zero.
   default void await(Countdown left) {

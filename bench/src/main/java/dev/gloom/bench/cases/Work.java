@@ -3,9 +3,33 @@ package dev.gloom.bench.cases;
 /// The work of one case. A round is one call, timed from outside.
 @FunctionalInterface
 public interface Work {
+  /// What a kind of threads must offer to do it.
+  enum Needs {
+    /// To start, yield and park.
+    THREADS,
+    /// Channels.
+    CHANNELS,
+    /// Channels, and to wait for several of them at once.
+    SELECT,
+    /// To sleep.
+    SLEEP
+  }
+
   /// Does about `size` operations in a thread of `threads`, and returns how many it really did.
   ///
   /// It returns when every thread it started has finished its part, and throws
   /// IllegalStateException if the outcome is wrong: a round that did not do its work has no time.
   long run(Threads threads, long size);
+
+  /// What it cannot run without.
+  default Needs needs() {
+    return Needs.THREADS;
+  }
+
+  /// Throws if the outcome is wrong.
+  static void check(String what, long got, long expected) {
+    if (got != expected) {
+      throw new IllegalStateException("wrong " + what + ": " + got + ", not " + expected);
+    }
+  }
 }

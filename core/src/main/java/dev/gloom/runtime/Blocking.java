@@ -1,0 +1,125 @@
+package dev.gloom.runtime;
+
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/// A call that holds its thread: a system call, native code, a file. Whoever announces it lets
+/// others have the P meanwhile.
+///
+/// A short call should cost next to nothing, so the P is not given away but left lying: its status
+/// says BLOCKED, and whoever wants it takes it by a CAS. If nobody did, the M has it back by a CAS
+/// of its own. Sysmon takes it when the call has lasted a round and somebody waits, or after 10 ms
+/// in any case; a change of maxProcs takes it too. A call that is known to last gives the P away at
+/// once.
+///
+/// ```
+/// M                                        who takes it
+/// E1 m.p = null, m.left = p
+/// E2 p.status = BLOCKED   (release)        T1 CAS BLOCKED -> HELD; from here on its holder
+///    ... the call ...                      T2 hands it to another M (Idle.handOff)
+/// X1 CAS BLOCKED -> HELD: m.p = p
+/// X2 else an idle P, or the back of the line
+/// ```
+///
+/// **One writer.** The rings of a P belong to its holder. From E1 to X1 the M has no P *for any
+/// purpose*: what the call starts, wakes or arms goes to the global queue and to any heap, since
+/// `execute`, `go` and alarms ask for `m.p`. So between T1 and X1, of which one wins, there is one
+/// writer. What the M wrote before is published by E2.
+///
+/// That the P which X1 gets back may have been somebody else's meanwhile, and is left lying by that
+/// one now, does no harm: a BLOCKED P belongs to whoever takes it.
+///
+/// **What is called may be any Java**: it may park, yield or call this again. A goroutine that
+/// suspends inside leaves the call first, on its M ({@link M#dispatch}); when it goes on it has a P
+/// as any other has, and the end of the call finds nothing to do.
+///
+/// **Without a P.** If X2 finds none, the goroutine suspends as if it had yielded, into the global
+/// queue, and its M sleeps. If it cannot suspend, since it is pinned, it goes on without a P until
+/// it next can: *overcommitted*.
+///
+/// Go: `entersyscall`, `entersyscallblock`, `exitsyscall`, `retake`
+public final class Blocking {
+  private Blocking() {}
+
+  /// Makes a call that may hold the calling thread, from a goroutine or any other thread.
+  public static <T extends @Nullable Object> T call(Callable<T> body, boolean lasts)
+      throws Exception {
+    M m = M.current();
+    P p = m == null ? null : m.p;
+    if (m == null || p == null || !Thread.currentThread().isVirtual()) {
+      return body.call(); // no goroutine, or one that has no P to give: inside another such call
+    }
+    if (lasts) {
+      enterForLong(m, p);
+    } else {
+      enter(m, p);
+    }
+    try {
+      return body.call();
+    } finally {
+      exit();
+    }
+  }
+
+  private static void enter(M m, P p) {
+    p.calls++;
+    m.left = p; // E1
+    m.p = null;
+    STATUS.setRelease(p, P.BLOCKED); // E2, pairs with the CAS of whoever takes it
+  }
+
+  private static void enterForLong(M m, P p) {
+    Headroom.check(); // the P must reach somebody
+    p.calls++;
+    m.left = p;
+    m.p = null;
+    m.sched.idle.handOff(p);
+  }
+
+  private static void exit() {
+    M m = M.current(); // another one, if it was suspended meanwhile
+    if (m != null && m.left != null && !leave(m)) {
+      resumeWithoutP(m);
+    }
+  }
+
+  /// X1: takes back the P that `m` left, if nobody else has; the call is over for `m` in any case.
+  static boolean leave(M m) {
+    P p = m.left;
+    m.left = null;
+    if (p != null && take(p)) {
+      m.p = p;
+      return true;
+    }
+    return false;
+  }
+
+  /// X2, on the goroutine's stack.
+  private static void resumeWithoutP(M m) {
+    try {
+      Headroom.check();
+      P p = m.sched.idle.acquire();
+      if (p != null) {
+        m.p = p;
+        return;
+      }
+      m.sched.overcommitted.getAndIncrement();
+      m.overcommitted = true;
+      m.sched.mount.suspendRunnable();
+    } catch (StackOverflowError | OutOfMemoryError e) {
+      // No room to suspend: it goes on as it is, and the call has its result.
+    }
+  }
+
+  /// Makes the caller the holder of `p`, if its M has left it lying.
+  static boolean take(P p) {
+    return p.status == P.BLOCKED && STATUS.compareAndSet(p, P.BLOCKED, P.HELD);
+  }
+
+  private static final VarHandle STATUS =
+      ConstantBootstraps.fieldVarHandle(
+          MethodHandles.lookup(), "status", VarHandle.class, P.class, int.class);
+}
