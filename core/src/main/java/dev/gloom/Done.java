@@ -77,6 +77,8 @@ final class Done extends Cancellation {
   /// The deadline. It cancels the tree on the scheduler's own thread: that blocks nowhere, and it
   /// works on a scheduler that starts no more goroutines.
   private static final class Due extends Alarm {
+    private static final long RETRY_NANOS = 1_000_000;
+
     private final ContextException why;
 
     /// Let go of when it is over: a cancelled alarm may lie in a heap for a while.
@@ -91,7 +93,11 @@ final class Done extends Cancellation {
     protected void ring() {
       Done d = done;
       if (d != null) {
-        d.cancel(why);
+        try {
+          d.cancel(why);
+        } catch (OutOfMemoryError e) { // a hook: on with the others
+          again(RETRY_NANOS);
+        }
       }
     }
 

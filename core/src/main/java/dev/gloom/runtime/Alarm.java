@@ -55,7 +55,7 @@ public abstract class Alarm {
   }
 
   /// Lets it ring once more. Only inside its {@link #ring}, when it is in no heap.
-  final void again(long delayNanos) {
+  protected final void again(long delayNanos) {
     assert state == DONE : "does not ring";
     state = FRESH;
     armAfter(this, delayNanos);

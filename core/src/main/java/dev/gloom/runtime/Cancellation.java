@@ -87,7 +87,9 @@ public abstract class Cancellation {
     for (; ; ) {
       Cancellation child = n.first();
       if (child != null) {
-        child.mark(why);
+        Object its = n.reason; // not `why`, if somebody else was first
+        assert its != null : "not cancelled";
+        child.mark(its);
         n = child;
         continue;
       }

@@ -19,12 +19,13 @@ import org.jspecify.annotations.Nullable;
 /// - An alarm is installed after it is armed, so one that is installed rings, and what fails on the
 ///   way (no stack, no memory) fails with nobody in the queue.
 /// - One that rings before it is installed is not installed: a value is due then, or the time has
-///   been changed, and the receiver looks again.
-/// - One that rings serves the first receiver if a value is due, and is armed again if others wait.
-///   If the time has been set back meanwhile it only does the latter. So a reset to a later time
-///   leaves the alarm alone, and one to an earlier time, with somebody in the queue, arms another.
-/// - The last receiver to leave takes the alarm away ({@link #unwatch}), so that neither the
-///   collector nor the search for deadlocks meets it.
+///   been changed. Whoever armed it looks again.
+/// - One that rings serves the first receiver if a value is due, installed or not, and is armed
+///   again if it is installed and others wait. If the time has been set back meanwhile it only does
+///   the latter. So a reset to a later time leaves the alarm alone, and one to an earlier time,
+///   with somebody in the queue, arms another.
+/// - The last receiver to leave, or to find that it need not wait, takes the alarm away ({@link
+///   #unwatch}), so that neither the collector nor the search for deadlocks meets it.
 ///
 /// An alarm that rings is armed again outside the lock. Who takes it away in between finds nothing
 /// to cancel; it writes `alarm` first, then, and the other reads that after it has armed.
@@ -101,10 +102,24 @@ public final class ChanTimer {
     if (old != null) {
       old.drop();
     }
-    if (unwatched) {
+    while (unwatched) {
       watch();
+      unwatched = isWaitingUnwatched();
     }
     return pending;
+  }
+
+  private boolean isWaitingUnwatched() {
+    boolean waiting = false;
+    channel.lock.acquire();
+    try {
+      waiting = !watched() && channel.hasReceiver();
+      channel.lock.release();
+    } catch (Throwable e) {
+      channel.lock.held = 0;
+      throw e;
+    }
+    return waiting;
   }
 
   // For the channel, under its lock.
@@ -155,7 +170,7 @@ public final class ChanTimer {
   void watch() {
     long at;
     channel.lock.acquire();
-    at = when;
+    at = alarm != null && alarmAt <= when ? NEVER : when;
     channel.lock.held = 0;
     if (at == NEVER) {
       return;
@@ -178,11 +193,14 @@ public final class ChanTimer {
 
   /// Takes the alarm away, if nobody waits any more.
   void unwatch() {
+    if (alarm == null) {
+      return;
+    }
     boolean done = false;
     Ring old = null;
     channel.lock.acquire();
     try {
-      if (alarm != null && !channel.hasReceiver()) {
+      if (!channel.hasReceiver()) {
         old = alarm;
         alarm = null;
       }
@@ -206,11 +224,11 @@ public final class ChanTimer {
     channel.lock.acquire();
     try {
       ring.rung = true;
+      long now = Clock.SYSTEM.nanoTime();
+      if (when <= now) {
+        served = serve(now);
+      }
       if (alarm == ring) {
-        long now = Clock.SYSTEM.nanoTime();
-        if (when <= now) {
-          served = serve(now);
-        }
         if (when != NEVER && channel.hasReceiver()) {
           delay = Math.max(0, when - now);
           alarmAt = when;

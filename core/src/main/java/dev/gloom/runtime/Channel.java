@@ -149,6 +149,9 @@ public final class Channel {
       }
       return w.value;
     }
+    if (timer != null) {
+      timer.unwatch(); // for nothing: it came before the wait
+    }
     return got == Outcome.CLOSED ? null : got;
   }
 

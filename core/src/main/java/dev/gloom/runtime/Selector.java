@@ -76,6 +76,7 @@ public final class Selector {
     Ticket due = delayNanos == 0 ? soonest : null;
     Waiter self = otherwise == null ? new Waiter(Ticket.Kind.RECV, null, true) : null;
     Object[] tickets = cases;
+    boolean watches = false;
     for (; ; ) {
       Ticket chosen = null;
       Object done = null;
@@ -116,6 +117,9 @@ public final class Selector {
           }
         }
       }
+      if (watches && (thrown != null || chosen != null)) {
+        unwatch(cases);
+      }
       if (thrown != null) {
         throw Thrown.unchecked(thrown);
       }
@@ -126,6 +130,7 @@ public final class Selector {
         return Objects.requireNonNull(otherwise).chosen(null, true);
       }
       if (unwatched) {
+        watches = true;
         watch(cases);
       } else if (inUse) {
         tickets = copies(cases);
@@ -315,6 +320,15 @@ public final class Selector {
       ChanTimer timer = timerOf((Ticket) o);
       if (timer != null) {
         timer.watch();
+      }
+    }
+  }
+
+  private static void unwatch(Object[] cases) {
+    for (Object o : cases) {
+      ChanTimer timer = timerOf((Ticket) o);
+      if (timer != null) {
+        timer.unwatch();
       }
     }
   }

@@ -111,7 +111,7 @@ class TickerTest {
     try (var lab = Lab.procs(procs)) {
       lab.run(
           () -> {
-            var ticker = new Ticker(Duration.ofMillis(5));
+            var ticker = new Ticker(Duration.ofHours(1));
             Chan<Integer> served = Chan.make(8);
             for (int i = 0; i < 8; i++) {
               int me = i;
@@ -126,6 +126,7 @@ class TickerTest {
                         served.send(me);
                       }));
             }
+            ticker.reset(Duration.ofMillis(5));
             int sum = 0;
             for (int i = 0; i < 8; i++) {
               Integer who = served.recv();

@@ -1,9 +1,13 @@
 package dev.gloom.contract;
 
+import dev.gloom.Chan;
+import dev.gloom.Context;
 import dev.gloom.DeadlockException;
 import dev.gloom.Gloom;
 import dev.gloom.Goroutine;
 import dev.gloom.Scheduler;
+import dev.gloom.Ticker;
+import dev.gloom.Timer;
 import java.io.FileInputStream;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -43,6 +47,7 @@ final class DeadlockProgram {
       case "callersLock" -> callersLock();
       case "afterSleep" -> report(() -> Gloom.run(DeadlockProgram::sleepBriefly));
       case "afterSocket" -> report(() -> Gloom.run(DeadlockProgram::closeSocketFirst));
+      case "timersOfNobody" -> report(() -> Gloom.run(DeadlockProgram::timersOfNobody));
       case "lateJoin" -> lateJoin();
       case "threadEnds" -> threadEnds();
       case "twoSchedulers" -> twoSchedulers();
@@ -52,6 +57,9 @@ final class DeadlockProgram {
       // Somebody is left.
       case "thread" -> thread();
       case "timer" -> Gloom.run(DeadlockProgram::timer);
+      case "ticker" -> Gloom.run(() -> new Ticker(LONG).c().recv());
+      case "afterFunc" -> Gloom.run(DeadlockProgram::afterFunc);
+      case "deadline" -> Gloom.run(() -> Context.background().withTimeout(LONG).done().recv());
       case "socket" -> Gloom.run(() -> socket(Integer.parseInt(args[1])));
       case "native" -> Gloom.run(DeadlockProgram::nativeCall);
       case "fifo" -> Gloom.run(() -> fifo(args[1]));
@@ -248,6 +256,24 @@ final class DeadlockProgram {
                   });
           LockSupport.park();
         });
+  }
+
+  /// Timers for whose values nobody waits: one never waited for, one no longer, and a context whose
+  /// deadline no longer matters.
+  private static void timersOfNobody() throws Exception {
+    var never = new Timer(Duration.ofHours(1));
+    var noLonger = new Ticker(Duration.ofHours(1));
+    Gloom.select(Gloom.recv(noLonger.c(), _ -> 1), Gloom.after(Duration.ofMillis(1), () -> 2));
+    Context.background().withTimeout(Duration.ofHours(1)).close();
+    sleepForEver();
+    never.stop();
+    noLonger.stop();
+  }
+
+  private static void afterFunc() throws Exception {
+    Chan<Integer> fired = Chan.make();
+    Timer.afterFunc(LONG, () -> fired.send(1));
+    fired.recv();
   }
 
   private static void timer() throws Exception {

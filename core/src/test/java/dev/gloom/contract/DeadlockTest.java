@@ -57,6 +57,7 @@ class DeadlockTest {
     "callersLock, lock, lambda$callersLock$",
     "afterSleep, park, sleepForEver",
     "afterSocket, park, sleepForEver",
+    "timersOfNobody, park, sleepForEver",
     "lateJoin, park, sleepForEver",
     "threadEnds, park, LockSupport.park",
     "twoSchedulers, park, LockSupport.park",
@@ -98,7 +99,18 @@ class DeadlockTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"thread", "timer", "native", "otherScheduler", "virtual", "churn"})
+  @ValueSource(
+      strings = {
+        "thread",
+        "timer",
+        "ticker",
+        "afterFunc",
+        "deadline",
+        "native",
+        "otherScheduler",
+        "virtual",
+        "churn"
+      })
   void whoeverCanStillWakeThemKeepsTheReportAway(String who) throws Exception {
     endsInPeace(run(who));
   }

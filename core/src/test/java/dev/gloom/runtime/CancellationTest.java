@@ -3,6 +3,7 @@ package dev.gloom.runtime;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CountDownLatch;
@@ -17,6 +18,7 @@ class CancellationTest {
   private static final class Node extends Cancellation {
     final AtomicInteger cancelled = new AtomicInteger();
     volatile boolean announced;
+    boolean passOn = true;
 
     Node(@Nullable Node parent) {
       super(parent);
@@ -31,6 +33,9 @@ class CancellationTest {
     @Override
     protected void cancelled() {
       cancelled.incrementAndGet();
+      if (!passOn) {
+        throw new IllegalStateException("stopped on its way");
+      }
     }
   }
 
@@ -55,6 +60,18 @@ class CancellationTest {
     assertEquals("top", a.reason());
     assertEquals("b", b.reason());
     assertEquals(1, below.cancelled.get());
+  }
+
+  /// One was told before those below it: whoever comes by then tells them, with the first reason.
+  @Test
+  void whoHelpsPassesOnTheFirstReason() {
+    var top = new Node(null);
+    var below = new Node(top);
+    top.passOn = false;
+    assertThrows(IllegalStateException.class, () -> top.cancel("first"));
+    assertNull(below.reason());
+    assertFalse(top.cancel("second"));
+    assertEquals("first", below.reason());
   }
 
   @Test

@@ -14,6 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /// Every example prints what its last comment says, as Go's do: in that order, or, where order is
-/// not promised, in any.
+/// not promised, in any. One that is to fail says before that with which status and first words.
 class ExamplesTest {
   private static final String MARK = "// Output:";
 
@@ -47,6 +49,8 @@ class ExamplesTest {
       };
     }
   }
+
+  private static final Pattern FAILS = Pattern.compile("// Ends with status (\\d+) and: (.+)");
 
   @TempDir Path dir;
 
@@ -83,11 +87,19 @@ class ExamplesTest {
     } finally {
       java.destroyForcibly();
     }
-    assertEquals("", Files.readString(err));
+    Matcher fails = FAILS.matcher(String.join("\n", source));
+    if (fails.find()) {
+      assertEquals(fails.group(2), Files.readString(err).lines().findFirst().orElse(""));
+    } else {
+      assertEquals("", Files.readString(err));
+    }
     String printed = Files.readString(out);
     assertTrue(printed.endsWith(System.lineSeparator()), printed);
     assertEquals(block.essence(expected), block.essence(printed.lines().toList()));
-    assertEquals(0, java.exitValue());
+    assertEquals(
+        fails.hasMatch() ? Integer.parseInt(fails.group(1)) : 0,
+        java.exitValue(),
+        () -> example + " ended with another status");
   }
 
   @Test
