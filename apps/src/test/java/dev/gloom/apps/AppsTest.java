@@ -1,0 +1,113 @@
+package dev.gloom.apps;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Real servers, unmodified: the same answers with the agent and without, no error, and every
+/// virtual thread on gloom.
+@Timeout(600)
+class AppsTest {
+  private static final int EACH = 40;
+  private static final int CLIENTS = 16;
+
+  @ParameterizedTest
+  @ValueSource(
+      classes = {JdkApp.class, TomcatApp.class, JettyApp.class, HelidonApp.class, SpringApp.class})
+  void answersTheSame(Class<?> app) throws Exception {
+    compare(List.of(), app.getName());
+  }
+
+  @Test
+  void inAJarWithJarsInside(@TempDir Path directory) throws Exception {
+    compare(List.of(), "-jar", NestedJar.of(SpringApp.class, directory).toString());
+  }
+
+  @Test
+  void withPostgres(@TempDir Path directory) throws Exception {
+    try (var postgres = Postgres.start(directory)) {
+      if (postgres == null) {
+        System.out.println("NOT RUN: no PostgreSQL here (apt-get install postgresql)");
+        Assumptions.abort("no PostgreSQL");
+        return;
+      }
+      compare(List.of("-Dapps.db=" + postgres.address()), TomcatApp.class.getName());
+    }
+  }
+
+  private static void compare(List<String> jvmArgs, String... what) throws Exception {
+    Map<String, String> without;
+    String err; // Helidon has something to say there, and says it both times
+    try (var plain = Running.start(false, jvmArgs, what)) {
+      without = plain.ask(EACH, CLIENTS);
+      Map<String, Integer> counts = plain.counts();
+      assertEquals(0, counts.get("gloom"), counts::toString);
+      assertTrue(counts.get("jdk") > EACH, counts::toString);
+      err = plain.err();
+      assertFalse(err.contains("Exception"), err);
+    }
+    try (var gloom = Running.start(true, jvmArgs, what)) {
+      assertEquals(without, gloom.ask(EACH, CLIENTS));
+      Map<String, Integer> counts = gloom.counts();
+      System.out.println(what[what.length - 1] + ": " + counts);
+      assertEquals(0, counts.get("jdk"), counts::toString);
+      assertEquals(0, counts.get("platform"), counts::toString);
+      assertTrue(counts.get("gloom") > EACH, counts::toString);
+      assertEquals(err, gloom.err());
+    }
+    assertEquals(5 * EACH, without.size());
+    assertEquals("7 squared is 49", without.get("/db/7"));
+  }
+
+  // Throughput.
+
+  private static final int PAIRS = 15;
+
+  /// Student's t for 14 degrees of freedom, 95 %, two sides.
+  private static final double T = 2.145;
+
+  @ParameterizedTest
+  @ValueSource(
+      classes = {JdkApp.class, TomcatApp.class, JettyApp.class, HelidonApp.class, SpringApp.class})
+  @Tag("slow")
+  void isNoSlower(Class<?> app) throws Exception {
+    try (var plain = Running.start(false, List.of(), app.getName());
+        var gloom = Running.start(true, List.of(), app.getName())) {
+      for (Running warm : List.of(plain, gloom, plain, gloom)) {
+        warm.drive(4_000, CLIENTS, "db");
+      }
+      var logs = new ArrayList<Double>();
+      for (int i = 0; i < PAIRS; i++) {
+        boolean gloomFirst = i % 2 == 0; // whatever favours the second favours both alike
+        double first = (gloomFirst ? gloom : plain).drive(1_500, CLIENTS, "db");
+        double second = (gloomFirst ? plain : gloom).drive(1_500, CLIENTS, "db");
+        logs.add(Math.log(gloomFirst ? first / second : second / first));
+      }
+      double mean = logs.stream().mapToDouble(d -> d).average().orElseThrow();
+      double variance = logs.stream().mapToDouble(d -> (d - mean) * (d - mean)).sum() / (PAIRS - 1);
+      double half = T * Math.sqrt(variance / PAIRS);
+      String text =
+          "%s: throughput with the agent / without: %.3f (95 %%: %.3f to %.3f)"
+              .formatted(
+                  app.getSimpleName(),
+                  Math.exp(mean),
+                  Math.exp(mean - half),
+                  Math.exp(mean + half));
+      System.out.println(text);
+      assertTrue(Math.exp(mean + half) >= 0.97, text);
+      assertEquals(0, gloom.counts().get("jdk"));
+    }
+  }
+}

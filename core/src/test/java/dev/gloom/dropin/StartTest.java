@@ -1,0 +1,88 @@
+package dev.gloom.dropin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gloom.api.ChildJvm;
+import java.lang.classfile.ClassFile;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.jar.JarOutputStream;
+import java.util.zip.ZipEntry;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The start of a program of 5,000 classes takes at most 150 ms more with the agent.
+@Timeout(600)
+class StartTest {
+  private static final int CLASSES = 5_000;
+  private static final int STARTS = 21;
+  private static final long MOST_MILLIS = 150;
+
+  /// Loads the classes that were made for it and starts one virtual thread.
+  static final class LargeProgram {
+    public static void main(String[] args) throws Exception {
+      for (int i = 0; i < CLASSES; i++) {
+        Class.forName("large.C" + i);
+      }
+      Thread.startVirtualThread(() -> {}).join();
+    }
+  }
+
+  @Test
+  @Tag("slow")
+  void takesAtMost150MillisMore(@TempDir Path directory) throws Exception {
+    Path jar = largeJar(directory);
+    String classPath = jar + java.io.File.pathSeparator + ChildJvm.pathOf(LargeProgram.class);
+    List<Long> differences = new ArrayList<>();
+    for (int i = 0; i < STARTS; i++) {
+      long without = millis(classPath, List.of());
+      long with = millis(classPath, List.of(AgentJvm.agent("")));
+      if (i > 0) { // the first reads the jar from the disk
+        differences.add(with - without);
+      }
+    }
+    Collections.sort(differences);
+    long median = differences.get(differences.size() / 2);
+    System.out.println(
+        "start of %d classes: %d ms more with the agent (median of %d), %s"
+            .formatted(CLASSES, median, differences.size(), differences));
+    assertTrue(median <= MOST_MILLIS, () -> median + " ms more: " + differences);
+  }
+
+  private static long millis(String classPath, List<String> jvmArgs) throws Exception {
+    long start = System.nanoTime();
+    var child = AgentJvm.run(classPath, jvmArgs, LargeProgram.class).succeeded();
+    assertEquals("", child.err());
+    return (System.nanoTime() - start) / 1_000_000;
+  }
+
+  private static Path largeJar(Path directory) throws Exception {
+    Path jar = directory.resolve("large.jar");
+    try (var out = new JarOutputStream(Files.newOutputStream(jar))) {
+      for (int i = 0; i < CLASSES; i++) {
+        int n = i;
+        out.putNextEntry(new ZipEntry("large/C" + i + ".class"));
+        out.write(
+            ClassFile.of()
+                .build(
+                    ClassDesc.of("large.C" + i),
+                    type ->
+                        type.withMethodBody(
+                            "number",
+                            MethodTypeDesc.of(ConstantDescs.CD_int),
+                            ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC,
+                            code -> code.loadConstant(n).ireturn())));
+      }
+    }
+    return jar;
+  }
+}
