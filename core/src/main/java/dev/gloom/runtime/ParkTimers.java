@@ -22,7 +22,9 @@ final class ParkTimers extends ScheduledThreadPoolExecutor {
   private final ScheduledExecutorService jdk;
 
   private ParkTimers(ScheduledExecutorService jdk) {
-    super(0); // of the base class only the type is used: it has no thread
+    // Of the base class only the type is used: it has no thread. A factory is given all the same:
+    // the default one counts pools, and the program's would be called pool-2 and so on.
+    super(0, body -> Starter.newThread("gloom-never", body));
     this.jdk = jdk;
   }
 

@@ -757,6 +757,13 @@ public final class ChecksProgram {
 
   private static void executors() {
     check(
+        "executor: names of a platform pool's threads",
+        () -> {
+          try (var pool = Executors.newSingleThreadExecutor()) {
+            return pool.submit(() -> Thread.currentThread().getName()).get();
+          }
+        });
+    check(
         "executor: close waits",
         () -> {
           var done = new AtomicInteger();
