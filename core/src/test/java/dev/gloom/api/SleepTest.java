@@ -7,11 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gloom.Gloom;
 import dev.gloom.Goroutine;
-import dev.gloom.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.SplittableRandom;
+import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -400,11 +398,11 @@ class SleepTest {
   void manySleepsOfRandomLengthAreNeitherEarlyNorLost(int procs) {
     Lab.seeded(
         seed -> {
-          Lateness late = sleeps(20_000, procs, 300 * MILLI, 1_300 * MILLI, seed);
+          Sleeps late = Sleeps.run(20_000, procs, 300 * MILLI, 1_300 * MILLI, seed);
           System.out.println("SleepTest: 20,000 sleeps on " + procs + " Ps: " + late);
           // With idle Ps the median is far below a millisecond; here other work may have the cores.
-          assertTrue(late.p50 < 50 * MILLI, late::toString);
-          assertTrue(late.p99 < 1_000 * MILLI, late::toString);
+          assertTrue(late.p50Nanos < 50 * MILLI, late::toString);
+          assertTrue(late.p99Nanos < 1_000 * MILLI, late::toString);
         });
   }
 
@@ -413,67 +411,17 @@ class SleepTest {
   void aMillionSleepsOfRandomLengthAreNeitherEarlyNorLost() {
     Lab.seeded(
         seed -> {
-          Lateness late = sleeps(1_000_000, 2, 5_000 * MILLI, 65_000 * MILLI, seed);
-          System.out.println("SleepTest: 1,000,000 sleeps on 2 Ps: " + late);
-          assertTrue(late.p50 < 50 * MILLI, late::toString);
+          var child =
+              ChildJvm.run(
+                      170,
+                      List.of(ChildJvm.OPEN, "-Xmx3g"),
+                      Sleeps.class,
+                      "1000000",
+                      "2",
+                      "" + seed)
+                  .succeeded();
+          System.out.print("SleepTest: " + child.out());
+          assertTrue(child.figure("p50Micros") < 50_000, child.out());
         });
-  }
-
-  /// Starts `n` goroutines; when the last one has begun, each sleeps until a time between `from`
-  /// and `to` after that. So nothing but those whose sleep ends is awake.
-  private static Lateness sleeps(int n, int procs, long from, long to, long seed) throws Exception {
-    var late = new long[n];
-    Arrays.fill(late, Long.MIN_VALUE);
-    try (var lab = Lab.procs(procs)) {
-      Scheduler scheduler = lab.scheduler();
-      var random = new SplittableRandom(seed);
-      var begun = new CountDownLatch(n);
-      var start = new CompletableFuture<Long>();
-      for (int i = 0; i < n; i++) {
-        int k = i;
-        long after = random.nextLong(from, to);
-        scheduler.go(
-            () -> {
-              begun.countDown();
-              long until = start.get() + after;
-              long left = until - System.nanoTime();
-              Gloom.sleep(Duration.ofNanos(left));
-              // One that began too late to sleep counts as neither early nor late.
-              late[k] = left > 0 ? System.nanoTime() - until : Long.MAX_VALUE;
-            });
-      }
-      begun.await();
-      start.complete(System.nanoTime());
-      Lab.await(
-          () -> scheduler.numGoroutine() + " never ended: " + scheduler.stats(),
-          Duration.ofNanos(to).plusSeconds(60),
-          () -> scheduler.numGoroutine() == 0);
-    }
-    return new Lateness(late);
-  }
-
-  /// How late sleeps ended, in nanoseconds.
-  private static final class Lateness {
-    final long p50;
-    final long p99;
-    private final long most;
-    private final int counted;
-
-    Lateness(long[] all) {
-      long[] slept = Arrays.stream(all).filter(l -> l != Long.MAX_VALUE).sorted().toArray();
-      assertTrue(slept.length > all.length / 4, "hardly any was asleep in time");
-      assertTrue(slept[0] != Long.MIN_VALUE, "lost");
-      assertTrue(slept[0] >= 0, () -> -slept[0] + " ns early");
-      counted = slept.length;
-      p50 = slept[counted / 2];
-      p99 = slept[counted / 100 * 99];
-      most = slept[counted - 1];
-    }
-
-    @Override
-    public String toString() {
-      return "late by p50 %,d us, p99 %,d us, max %,d us (%,d asleep in time)"
-          .formatted(p50 / 1_000, p99 / 1_000, most / 1_000, counted);
-    }
   }
 }
