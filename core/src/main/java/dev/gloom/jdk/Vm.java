@@ -28,7 +28,8 @@ public final class Vm {
   /// The JVM's options, wherever they came from: command line, argument file, environment.
   public static String[] arguments() {
     try {
-      return (String[]) ARGUMENTS.invokeExact();
+      var arguments = (String[]) ARGUMENTS.invokeExact();
+      return arguments == null ? new String[0] : arguments; // null if there are none at all
     } catch (Throwable e) {
       throw Thrown.unchecked(e);
     }

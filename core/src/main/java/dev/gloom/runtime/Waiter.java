@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// The server, under the lock of the queue, takes the ticket out and writes what it has to say into
-/// `value`, `ok` and `winner`. After the lock it calls {@link #wake}: DONE is a release store, and
+/// `value`, `ok` and `winner`. After the lock it calls {@link #wake}: DONE is a volatile store, and
 /// whoever reads DONE sees the rest. No wake-up is lost between the last look at the state and the
 /// park: unpark leaves a permit. A permit or an interrupt that is meant for something else only
 /// makes the loop go round.
@@ -71,7 +71,11 @@ final class Waiter extends Ticket {
 
   /// It has been served: lets it go on. No lock is held.
   void wake() {
-    STATE.setRelease(this, DONE); // pairs with the volatile read in park
+    // Volatile, not release: unpark only reads the permit if that is there already, from an
+    // interrupt
+    // for instance, and has no fence then. The one that waits may take that permit, look at the
+    // state before this store has reached it, and park for good (ParkPermitStress).
+    state = DONE;
     LockSupport.unpark(thread);
   }
 

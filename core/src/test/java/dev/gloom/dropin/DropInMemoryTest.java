@@ -6,6 +6,7 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -60,6 +61,8 @@ class DropInMemoryTest {
     }
   }
 
+  /// Slow: what is measured depends on how much has been compiled by then, and has not settled.
+  @Tag("slow")
   @Test
   void aParkedThreadTakesAtMostAFifthMoreThanOnTheJdk() throws Exception {
     long without = bytes(List.of("-Xmx512m"));

@@ -33,8 +33,8 @@ class OwnershipTest {
   }
 
   /// Lets the caller go on until it has been seen on another thread, `MOVES` times, with a yield, a
-  /// park and a sleep in turn; `check` is run after each. Others compute and yield beside it, so
-  /// that it is moved about.
+  /// park and a sleep in turn; `check` is run after each. Others compute and yield beside it, and
+  /// it is woken from outside, through the global queue, so that it is moved about.
   private static void whileMoving(Lab lab, Step check) throws Exception {
     var stop = new AtomicBoolean();
     var others = new Goroutine[6];
@@ -48,6 +48,17 @@ class OwnershipTest {
                 }
               });
     }
+    Thread mover = Thread.currentThread();
+    Thread waker =
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  while (!stop.get()) {
+                    LockSupport.unpark(mover);
+                    LockSupport.parkNanos(50_000);
+                  }
+                });
     try {
       int moves = 0;
       long giveUp = System.nanoTime() + 60_000_000_000L;
@@ -55,7 +66,7 @@ class OwnershipTest {
         Thread before = Carrier.current();
         switch (i % 3) {
           case 0 -> Gloom.gosched();
-          case 1 -> LockSupport.parkNanos(20_000);
+          case 1 -> LockSupport.park();
           default -> Thread.sleep(0, 20_000);
         }
         if (Carrier.current() != before) {
@@ -67,6 +78,7 @@ class OwnershipTest {
       }
     } finally {
       stop.set(true);
+      waker.join();
       for (Goroutine g : others) {
         g.join();
       }

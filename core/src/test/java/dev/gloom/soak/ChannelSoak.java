@@ -96,7 +96,8 @@ public final class ChannelSoak {
     interrupt(all);
     for (Goroutine g : all) {
       if (!g.join(Duration.ofSeconds(60))) {
-        throw new AssertionError("stuck: " + g + ", sent " + sent + ", received " + received);
+        throw new AssertionError(
+            "stuck: " + g + ", sent " + sent + ", received " + received + ", " + broken.get());
       }
     }
     if (broken.get() != null || sent.get() != received.get() || !open.isEmpty()) {
