@@ -87,7 +87,8 @@ class IdleCpuTest {
     }
   }
 
-  /// One goroutine that sleeps a millisecond, again and again: under 5 % of a core.
+  /// One goroutine that sleeps a millisecond, again and again: under a tenth of a core. Unlike
+  /// above, the sleep itself is in the figure: here one of gloom's threads sets the kernel's timer.
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 8})
   void aSleepEachMillisecondCostsLittle(int procs) throws Exception {
@@ -111,7 +112,7 @@ class IdleCpuTest {
           "IdleCpuTest: sleeping 1 ms in a loop, %d Ps: %.2f %% of a core, %d sleeps%n",
           procs, 100 * share, after - before);
       assertTrue(after - before > 100, () -> "only " + (after - before) + " sleeps");
-      assertTrue(share < 0.05, () -> "sleeping 1 ms in a loop: " + 100 * share + " % of a core");
+      assertTrue(share < 0.10, () -> "sleeping 1 ms in a loop: " + 100 * share + " % of a core");
     }
   }
 
