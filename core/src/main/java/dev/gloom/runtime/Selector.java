@@ -124,7 +124,18 @@ public final class Selector {
         throw Thrown.unchecked(thrown);
       }
       if (chosen != null) {
-        return finish(chosen, done);
+        try {
+          return finish(chosen, done);
+        } catch (StackOverflowError e) { // no call: see Waiter
+          if (done instanceof Waiter w && w.state != Waiter.DONE) { // not even room to call it
+            w.state = Waiter.DONE;
+            if (w.g != null) {
+              w.g.unwoken = true;
+              w.g.sched.stranded = true;
+            }
+          }
+          throw e;
+        }
       }
       if (self == null) {
         return Objects.requireNonNull(otherwise).chosen(null, true);

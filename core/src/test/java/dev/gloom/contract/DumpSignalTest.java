@@ -45,7 +45,7 @@ class DumpSignalTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"USR1, USR1", "SIGHUP, HUP"})
+  @CsvSource({"USR1, USR1", "SIGWINCH, WINCH"}) // not HUP: nohup would have the JVM leave it alone
   void goroutinesOfAllSchedulersArePrintedAndTheProgramGoesOn(String setting, String signal)
       throws Exception {
     var child =
