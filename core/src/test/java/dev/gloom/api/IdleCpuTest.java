@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,11 +88,23 @@ class IdleCpuTest {
     }
   }
 
-  /// One goroutine that sleeps a millisecond, again and again: under a tenth of a core. Unlike
-  /// above, the sleep itself is in the figure: here one of gloom's threads sets the kernel's timer.
+  /// One goroutine that sleeps a millisecond, again and again: under 5 % of a core is wanted, and
+  /// not always reached.
+  @Tag("slow")
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 8})
   void aSleepEachMillisecondCostsLittle(int procs) throws Exception {
+    sleepsEachMillisecond(procs, 0.05);
+  }
+
+  /// The same, so that it does not get worse unseen.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  void aSleepEachMillisecondCostsNoTenthOfACore(int procs) throws Exception {
+    sleepsEachMillisecond(procs, 0.10);
+  }
+
+  private static void sleepsEachMillisecond(int procs, double most) throws Exception {
     try (var lab = Lab.procs(procs)) {
       String prefix = lab.threadPrefix();
       var stop = new AtomicBoolean();
@@ -112,7 +125,7 @@ class IdleCpuTest {
           "IdleCpuTest: sleeping 1 ms in a loop, %d Ps: %.2f %% of a core, %d sleeps%n",
           procs, 100 * share, after - before);
       assertTrue(after - before > 100, () -> "only " + (after - before) + " sleeps");
-      assertTrue(share < 0.10, () -> "sleeping 1 ms in a loop: " + 100 * share + " % of a core");
+      assertTrue(share < most, () -> "sleeping 1 ms in a loop: " + 100 * share + " % of a core");
     }
   }
 
