@@ -1,8 +1,5 @@
 package dev.gloom.runtime;
 
-import java.lang.invoke.ConstantBootstraps;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 /// M                                        who takes it
 /// E1 m.p = null, m.left = p
-/// E2 p.status = BLOCKED   (release)        T1 CAS BLOCKED -> HELD; from here on its holder
+/// E2 CAS HELD -> BLOCKED                   T1 CAS BLOCKED -> FREE; from here on it is its own
 ///    ... the call ...                      T2 hands it to another M (Idle.handOff)
 /// X1 CAS BLOCKED -> HELD: m.p = p
 /// X2 else an idle P, or the back of the line
@@ -28,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 /// purpose*: what the call starts, wakes or arms goes to the global queue and to any heap, since
 /// `execute`, `go` and alarms ask for `m.p`. So between T1 and X1, of which one wins, there is one
 /// writer. What the M wrote before is published by E2.
+///
+/// **An orphan.** If E2 fails, sysmon has given the P's slot to a new one ({@link Orphans}): the M
+/// says good-bye to it, and makes the call without.
 ///
 /// That the P which X1 gets back may have been somebody else's meanwhile, and is left lying by that
 /// one now, does no harm: a BLOCKED P belongs to whoever takes it.
@@ -68,15 +68,29 @@ public final class Blocking {
     p.calls++;
     m.left = p; // E1
     m.p = null;
-    STATUS.setRelease(p, P.BLOCKED); // E2, pairs with the CAS of whoever takes it
+    if (!p.casStatus(P.HELD, P.BLOCKED)) { // E2
+      enterAsOrphan(m, p);
+    }
+  }
+
+  private static void enterAsOrphan(M m, P p) {
+    m.left = null;
+    m.p = p;
+    Headroom.checkAhead();
+    Orphans.abandon(m, p);
+    m.left = p;
   }
 
   private static void enterForLong(M m, P p) {
     Headroom.check(); // the P must reach somebody
     p.calls++;
-    m.left = p;
-    m.p = null;
-    m.sched.idle.handOff(p);
+    if (p.free()) {
+      m.left = p;
+      m.p = null;
+      m.sched.idle.handOff(p);
+    } else {
+      enterAsOrphan(m, p);
+    }
   }
 
   private static void exit() {
@@ -90,8 +104,8 @@ public final class Blocking {
   static boolean leave(M m) {
     P p = m.left;
     m.left = null;
-    if (p != null && take(p)) {
-      m.p = p;
+    if (p != null && p.status == P.BLOCKED && p.casStatus(P.BLOCKED, P.FREE)) {
+      p.heldBy(m);
       return true;
     }
     return false;
@@ -103,7 +117,7 @@ public final class Blocking {
       Headroom.check();
       P p = m.sched.idle.acquire();
       if (p != null) {
-        m.p = p;
+        p.heldBy(m);
         return;
       }
       m.sched.overcommitted.getAndIncrement();
@@ -114,12 +128,8 @@ public final class Blocking {
     }
   }
 
-  /// Makes the caller the holder of `p`, if its M has left it lying.
+  /// Makes `p` the caller's, to hand it on, if its M has left it lying.
   static boolean take(P p) {
-    return p.status == P.BLOCKED && STATUS.compareAndSet(p, P.BLOCKED, P.HELD);
+    return p.status == P.BLOCKED && p.casStatus(P.BLOCKED, P.FREE);
   }
-
-  private static final VarHandle STATUS =
-      ConstantBootstraps.fieldVarHandle(
-          MethodHandles.lookup(), "status", VarHandle.class, P.class, int.class);
 }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /// 2. run-next, then the ring;
 /// 3. a batch from the global queue; if it is empty, one of those that yielded here;
 /// 4. half of another P's ring, victims in random order, four rounds; in the last one also alarms
-///    that are due there, and run-next;
+///    that are due there, run-next, and what lies in orphans ({@link Orphans});
 /// 5. give up the P, look once more, sleep (Idle).
 ///
 /// Before all of it, now and then, and again after step 3, the P rings its own alarms that are due;
@@ -136,6 +136,12 @@ final class FindWork {
         }
       }
     }
+    for (P orphan : procs.orphans) {
+      G g = orphan == p ? null : stealFrom(sched, orphan, p, true);
+      if (g != null) {
+        return g;
+      }
+    }
     return null;
   }
 
@@ -180,6 +186,11 @@ final class FindWork {
   private static void serve(M m, P p) {
     Sched sched = m.sched;
     int request = p.request;
+    if (p.status == P.ORPHAN) {
+      Orphans.abandon(m, p);
+      sched.idle.comeBack(m);
+      return;
+    }
     if ((request & P.RETIRE) != 0) {
       p.served(P.RETIRE);
       if (sched.idle.leaves(m, p)) {

@@ -65,6 +65,12 @@ import org.jspecify.annotations.Nullable;
 /// `wakeNetPoller`, `pollUntil`
 @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only, read without
 final class Idle {
+  /// How long an M sleeps that is one of too many, before it ends.
+  static final long EXPIRE_NANOS = 10_000_000_000L;
+
+  /// As many as one for each P and a few more stay for good.
+  private static final int SPARE_MS = 2;
+
   private final Sched sched;
   private final SpinLock lock = new SpinLock();
 
@@ -150,12 +156,33 @@ final class Idle {
   private void start(P p, @Nullable M m) {
     sched.sysmon.somethingStarts();
     if (m != null) {
-      m.givenSpinning = true;
-      m.given = p;
-      sched.parker.unpark(m);
+      startOn(m, p);
     } else {
       Starter.start(p);
     }
+  }
+
+  private void startOn(M m, P p) {
+    m.givenSpinning = true;
+    m.given = p;
+    sched.parker.unpark(m);
+  }
+
+  /// Gives a P for which a new M was wanted to one that has gone to sleep meanwhile, if there is
+  /// one.
+  boolean startSleeper(P p) {
+    M m = null;
+    lock.acquire();
+    if (idleMs != null) {
+      m = idleMs;
+      unlink(m);
+    }
+    lock.held = 0;
+    if (m == null) {
+      return false;
+    }
+    startOn(m, p);
+    return true;
   }
 
   /// Whether one more M may search: at most half as many as Ps that are busy, so that searching
@@ -186,6 +213,11 @@ final class Idle {
   /// Gives up the P of an M that found nothing: I1 to I3. Afterwards the M either has a P again, as
   /// a searcher, or is in the idle list.
   void release(M m, P p) {
+    if (!p.free()) {
+      Orphans.abandon(m, p);
+      comeBack(m);
+      return;
+    }
     assert p.isEmpty() : p;
     p.queue.forgetTaken();
     p.yielded.forgetTaken();
@@ -222,6 +254,9 @@ final class Idle {
   /// Whether this P, whose M asks, goes. Then what it had is given to others, and the M, which has
   /// no P now, is idle. Meanwhile sysmon does not take what is on its way for lost.
   boolean leaves(M m, P p) {
+    if (!p.free()) {
+      return false; // an orphan; its M will notice
+    }
     DECIDING.getAndAdd(this, 1);
     boolean goes = retires(p);
     if (goes) {
@@ -229,6 +264,8 @@ final class Idle {
       m.p = null;
       sched.resize.moveAlarms(p);
       join(m);
+    } else {
+      p.heldBy(m);
     }
     DECIDING.getAndAdd(this, -1);
     return goes;
@@ -335,7 +372,8 @@ final class Idle {
     sched.parker.unpark(m);
   }
 
-  /// An idle P for an M whose goroutine is back from a call and goes on; null if there is none.
+  /// An idle P for an M whose goroutine goes on without; null if there is none. The caller becomes
+  /// its holder.
   @Nullable P acquire() {
     if (idleCount == 0) {
       return null;
@@ -355,8 +393,11 @@ final class Idle {
     return p;
   }
 
-  /// An M whose P was taken during a call is free: it takes an idle P, or joins the idle list.
+  /// An M whose P was taken is free: it takes an idle P, or joins the idle list.
   void comeBack(M m) {
+    if (m.spinning) {
+      stopSearching(m); // what relied on it: see search; and without an idle P nobody had to look
+    }
     P p = null;
     lock.acquire();
     if (idlePs == null) {
@@ -368,6 +409,16 @@ final class Idle {
     if (p != null) {
       search(m, p);
     }
+  }
+
+  /// Goroutines are on the way from one queue to another, and whoever moves them wakes somebody
+  /// afterwards: until {@link #decided} sysmon does not take them for lost.
+  void decides() {
+    DECIDING.getAndAdd(this, 1);
+  }
+
+  void decided() {
+    DECIDING.getAndAdd(this, -1);
   }
 
   private void stopSearching(M m) {
@@ -389,7 +440,7 @@ final class Idle {
   }
 
   private void search(M m, P p) {
-    m.p = p;
+    p.heldBy(m);
     m.spinning = true;
     SEARCHING.getAndAdd(this, 1);
     sched.sysmon.somethingStarts();
@@ -474,6 +525,7 @@ final class Idle {
 
   /// Sleeps until this M has a P again; false if it is to end instead.
   boolean await(M m) {
+    long idleSince = m.expires ? sched.clock.nanoTime() : 0;
     P p;
     while ((p = m.given) == null) {
       if (m.ending) {
@@ -484,6 +536,11 @@ final class Idle {
         if (m.p != null) {
           return true;
         }
+      } else if (m.expires) {
+        sched.parker.parkNanos(EXPIRE_NANOS);
+        if (m.given == null && sched.clock.nanoTime() - idleSince >= EXPIRE_NANOS) {
+          expire(m);
+        }
       } else {
         sched.parker.park();
       }
@@ -492,14 +549,31 @@ final class Idle {
       Thread.interrupted();
     }
     m.given = null;
-    m.p = p;
+    p.heldBy(m);
     m.spinning = m.givenSpinning;
     return true;
+  }
+
+  /// Ends an M that was not needed for long: there had been a crowd of calls that hold their
+  /// thread.
+  private void expire(M m) {
+    boolean ends = false;
+    lock.acquire();
+    if (m.inIdleList) {
+      unlink(m);
+      m.ending = true;
+      ends = true;
+    }
+    lock.held = 0;
+    if (ends) {
+      sched.threadEnds();
+    }
   }
 
   /// Adds Ps that have just been made.
   void add(P[] ps, int from) {
     for (int i = from; i < ps.length; i++) {
+      ps[i].status = P.FREE;
       lock.acquire();
       ps[i].link = idlePs;
       idlePs = ps[i];
@@ -657,6 +731,7 @@ final class Idle {
   }
 
   private void push(M m) {
+    m.expires = idleMCount >= sched.maxProcs() + SPARE_MS; // those below it are woken after it
     m.idlePrevious = null;
     m.idleNext = idleMs;
     if (idleMs != null) {

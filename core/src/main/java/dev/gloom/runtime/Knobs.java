@@ -14,22 +14,42 @@ import org.jspecify.annotations.Nullable;
 /// @param debug what the scheduler prints about itself
 /// @param dumpSignal the signal that asks for a dump of all goroutines, if any
 /// @param detectDeadlock whether a deadlock of all goroutines is reported
+/// @param maxThreads how many threads a scheduler may have
+/// @param maxOvercommit from how many goroutines that compute without a pause the processor is
+///   taken while they go on, {@link #OVERCOMMIT_BY_DEFAULT} for four times as many as there are
+///   processors
 public record Knobs(
     int maxProcs,
     boolean exitOnPanic,
     boolean haltOnBug,
     Debug debug,
     @Nullable String dumpSignal,
-    boolean detectDeadlock) {
+    boolean detectDeadlock,
+    int maxThreads,
+    int maxOvercommit) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
+
+  /// Four times as many as there are processors.
+  static final int OVERCOMMIT_BY_DEFAULT = -1;
+
+  /// Go's figure.
+  private static final int MAX_THREADS_DEFAULT = 10_000;
 
   /// As many processors as {@link Cpus} says, and as it will say later.
   public static final int BY_DEFAULT = 0;
 
   /// With the defaults of what else there is.
   Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
-    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true);
+    this(
+        maxProcs,
+        exitOnPanic,
+        haltOnBug,
+        Debug.OFF,
+        null,
+        true,
+        MAX_THREADS_DEFAULT,
+        OVERCOMMIT_BY_DEFAULT);
   }
 
   /// The settings of this process.
@@ -45,7 +65,25 @@ public record Knobs(
         !oneOf(properties, "gloom.onbug", "halt", "log"),
         Debug.of(properties, environment),
         dumpSignal(properties.getProperty("gloom.dumpsignal", "off")),
-        !oneOf(properties, "gloom.deadlock", "report", "off"));
+        !oneOf(properties, "gloom.deadlock", "report", "off"),
+        number(properties, "gloom.maxthreads", MAX_THREADS_DEFAULT, 1),
+        number(properties, "gloom.maxovercommit", OVERCOMMIT_BY_DEFAULT, 0));
+  }
+
+  private static int number(Properties properties, String name, int byDefault, int least) {
+    String value = properties.getProperty(name);
+    if (value == null) {
+      return byDefault;
+    }
+    try {
+      int n = Integer.parseInt(value.strip());
+      if (n >= least) {
+        return n;
+      }
+    } catch (NumberFormatException _) {
+      // said below
+    }
+    throw malformed(name, value, "a whole number from " + least + " on");
   }
 
   /// Checks a number of processors that a caller gave.

@@ -16,6 +16,10 @@ final class M extends Thread {
   final Sched sched;
   final int mid;
 
+  /// The kernel's number of this thread; 0 if it is not known. Written at the start, before it
+  /// holds a P.
+  int tid;
+
   /// The P this M holds; its own.
   @Nullable P p;
 
@@ -51,6 +55,9 @@ final class M extends Thread {
   @Nullable M idlePrevious;
   boolean inIdleList;
 
+  /// Whether this M, asleep, is one of too many; written under Idle's lock, before it sleeps.
+  volatile boolean expires;
+
   M(Sched sched, int mid, P first, boolean spinning) {
     // No inherited thread locals: goroutines come and go here.
     super(null, null, sched.name + "-m" + mid, 0, false);
@@ -68,13 +75,14 @@ final class M extends Thread {
 
   @Override
   public void run() {
+    tid = sched.kernel.thisThread();
     try {
       for (G g = next(); g != null; g = next()) {
         M owner = g.lastM == this ? null : g.lockedM;
         if (owner == null) {
           dispatch(g);
         } else {
-          ThreadLock.handOver(this, owner);
+          ThreadLock.handOver(this, g, owner);
         }
       }
     } catch (Throwable e) {
@@ -113,6 +121,10 @@ final class M extends Thread {
     if (left != null) {
       Blocking.leave(this); // it suspended in the middle of a call
     }
+    P now = this.p;
+    if (now != null && now.status == P.ORPHAN) {
+      Orphans.abandon(this, now);
+    }
 
     // This M alone has g until its word leaves RUNNING.
     if (requeue) {
@@ -135,7 +147,7 @@ final class M extends Thread {
     }
   }
 
-  /// Its P was taken while a call held this thread.
+  /// Its P was taken while its goroutine held this thread.
   private void withoutP() {
     if (overcommitted) {
       overcommitted = false;

@@ -55,14 +55,26 @@ final class P {
   final TimerHeap timers;
   final Rand rand;
 
-  /// Somebody holds it, or it is in the idle list, which Idle's lock guards.
+  /// An M holds it, and alone writes here.
   static final int HELD = 0;
 
-  /// Its M is in a call that holds the thread, and has left it for whoever takes it.
+  /// Its M is in a call that holds the thread, and has left it for whoever takes it. See Blocking.
   static final int BLOCKED = 1;
 
-  /// HELD or BLOCKED. See Blocking.
+  /// On the way to another M, in the idle list, which Idle's lock guards, or out of use.
+  static final int FREE = 2;
+
+  /// Another P has its slot, and its M does not know that yet. See Orphans.
+  static final int ORPHAN = 3;
+
+  /// Its M has noticed that it is an orphan, and has emptied it.
+  static final int ABANDONED = 4;
+
+  /// One of these. Its M leaves HELD by a CAS, since sysmon may orphan it at any moment.
   volatile int status;
+
+  /// The M that holds it while it is HELD. Written by that M before the status.
+  @Nullable M holder;
 
   /// What others ask of the holder; looked at before every dispatch.
   volatile int request;
@@ -108,6 +120,9 @@ final class P {
   long seenCalls;
   long seenCallsSinceNanos;
 
+  /// What sysmon knows about the thread that holds it.
+  final Hold hold = new Hold();
+
   // Guarded by Idle's lock.
   @Nullable P link;
 
@@ -122,6 +137,22 @@ final class P {
     this.id = id;
     this.timers = timers;
     this.rand = new Rand(sched.seed + id);
+  }
+
+  /// Its holder lets go of it; false if it is an orphan.
+  boolean free() {
+    return casStatus(HELD, FREE);
+  }
+
+  boolean casStatus(int from, int to) {
+    return STATUS.compareAndSet(this, from, to);
+  }
+
+  /// Makes `m`, the caller, its holder.
+  void heldBy(M m) {
+    holder = m;
+    STATUS.setRelease(this, HELD); // pairs with sysmon's read of the status
+    m.p = this;
   }
 
   /// Makes `g` the next to run; whom it pushes out goes to the tail. Answers whether others are to
@@ -262,7 +293,8 @@ final class P {
     putGlobally(queue.takeNext(), true);
   }
 
-  private void putGlobally(@Nullable G chain, boolean first) {
+  /// Appends a chain to the global queue, or puts it in front.
+  void putGlobally(@Nullable G chain, boolean first) {
     if (chain == null) {
       return;
     }
@@ -302,7 +334,11 @@ final class P {
         .formatted(id, tick, dispatches(), queue.size(), queue.peekNext(), yielded.size(), request);
   }
 
-  private static final VarHandle REQUEST =
-      ConstantBootstraps.fieldVarHandle(
-          MethodHandles.lookup(), "request", VarHandle.class, P.class, int.class);
+  private static final VarHandle REQUEST = handle("request");
+  private static final VarHandle STATUS = handle("status");
+
+  private static VarHandle handle(String name) {
+    return ConstantBootstraps.fieldVarHandle(
+        MethodHandles.lookup(), name, VarHandle.class, P.class, int.class);
+  }
 }

@@ -42,7 +42,7 @@ final class ParkTimers extends ScheduledThreadPoolExecutor {
     var timeout = new Timeout(command);
     timeout.prepare(m.sched.clock, unit.toNanos(delay));
     P p = m.p;
-    if (p == null) {
+    if (p == null || p.status != P.HELD) {
       m.sched.arm(m, timeout); // it parks in the middle of a call, and its M has no P
     } else if (p.timers.add(timeout) == TimerHeap.Added.EARLIEST) {
       p.newEarliest = true; // its M looks for work next, and then sees to it

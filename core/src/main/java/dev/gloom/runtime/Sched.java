@@ -5,6 +5,8 @@ import dev.gloom.jdk.JdkMount;
 import dev.gloom.jdk.Mount;
 import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Arrays;
@@ -15,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,15 +38,19 @@ public final class Sched {
   final long seed;
   final Clock clock;
   final Parker parker;
+  final Kernel kernel;
   final Mount mount = new JdkMount();
   final boolean exitOnPanic;
   final boolean haltOnBug;
+  private final int maxThreads;
+  private final int maxOvercommit;
 
   final GlobalQueue global = new GlobalQueue();
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
   final Resize resize;
+  final Orphans orphans = new Orphans(this);
   final Cpus cpus;
   final CpuFollower cpuFollower = new CpuFollower(this);
   final Schedtrace trace;
@@ -57,6 +64,7 @@ public final class Sched {
   /// sysmon at each round, and by whoever ends its deep sleep.
   long coarseNanos;
 
+  private volatile boolean saidThreadLimit;
   private volatile Procs procs;
   private volatile boolean closed;
   private final AtomicLong ids = new AtomicLong(1);
@@ -73,13 +81,19 @@ public final class Sched {
 
   /// All Ps that may hold work, and the order in which to steal from them. Replaced as a whole.
   static final class Procs {
+    private static final P[] NONE = {};
+
     final P[] all;
     final int max;
     final StealOrder order;
 
-    Procs(P[] all, int max) {
+    /// Those whose slot has another P now, and whose M may still put something there.
+    final P[] orphans;
+
+    Procs(P[] all, int max, P[] orphans) {
       this.all = all;
       this.max = max;
+      this.orphans = orphans;
       this.order = new StealOrder(all.length);
     }
   }
@@ -105,10 +119,11 @@ public final class Sched {
 
   /// The same with its seams given, for tests.
   Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker) {
-    this(maxProcs, knobs, seed, clock, parker, Cpus.ofProcess());
+    this(maxProcs, knobs, seed, clock, parker, Cpus.ofProcess(), Kernel.SYSTEM);
   }
 
-  Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker, Cpus cpus) {
+  Sched(
+      int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker, Cpus cpus, Kernel kernel) {
     Vthread.require();
     Starter.init();
     ParkTimers.install();
@@ -117,8 +132,11 @@ public final class Sched {
     this.seed = seed;
     this.clock = clock;
     this.parker = parker;
+    this.kernel = kernel;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
+    this.maxThreads = knobs.maxThreads();
+    this.maxOvercommit = knobs.maxOvercommit();
     this.deadlock = new Deadlock(this, knobs.detectDeadlock());
     this.trace = new Schedtrace(this, knobs.debug());
     if (knobs.dumpSignal() != null) {
@@ -129,7 +147,7 @@ public final class Sched {
     boolean custom = maxProcs != Knobs.BY_DEFAULT;
     this.resize = new Resize(this, custom);
     P[] all = resize.newProcs(new P[0], custom ? Knobs.checkMaxProcs(maxProcs) : cpus.now());
-    this.procs = new Procs(all, all.length);
+    this.procs = new Procs(all, all.length, Procs.NONE);
     idle.add(all, 0);
   }
 
@@ -268,13 +286,21 @@ public final class Sched {
     if (p == null) {
       m.sched.mount.suspendRunnable();
     } else {
-      m.p = p;
+      p.heldBy(m);
       m.overcommitted = false;
       m.sched.overcommitted.getAndDecrement();
     }
   }
 
   private static void letOthersRun(M m, P p) {
+    if (p.status == P.ORPHAN) {
+      Headroom.checkAhead();
+      Orphans.abandon(m, p);
+      m.overcommitted = true;
+      m.sched.overcommitted.getAndIncrement();
+      getP(m);
+      return;
+    }
     try {
       m.sched.mount.suspendRunnable();
       // The request is served in FindWork, which also sends this one's run-next to the back: else
@@ -299,8 +325,14 @@ public final class Sched {
     if (!global.isEmpty()) {
       return true;
     }
-    for (P p : procs.all) {
+    Procs now = procs;
+    for (P p : now.all) {
       if (p.hasWorkForOthers()) {
+        return true;
+      }
+    }
+    for (P p : now.orphans) {
+      if (!p.isEmpty()) {
         return true;
       }
     }
@@ -314,11 +346,12 @@ public final class Sched {
     P p = m == null ? null : m.p;
     if (p != null && p.sched == this) {
       TimerHeap.Added added = p.timers.add(alarm);
-      assert added != TimerHeap.Added.CLOSED : "a P in use with a closed heap";
       if (added == TimerHeap.Added.EARLIEST) {
         idle.armed(alarm.when);
       }
-      return;
+      if (added != TimerHeap.Added.CLOSED) { // it is if the P is an orphan and its slot has gone
+        return;
+      }
     }
     if (addToAny(alarm) == TimerHeap.Added.EARLIEST) {
       idle.armed(alarm.when);
@@ -389,12 +422,50 @@ public final class Sched {
     return resize.toDefault();
   }
 
-  void procs(Procs changed) {
-    procs = changed;
+  /// Replaces the Ps by what `change` makes of them, and answers that. It may be called again, if
+  /// somebody else was quicker.
+  Procs procs(UnaryOperator<Procs> change) {
+    for (; ; ) {
+      Procs before = procs;
+      Procs after = change.apply(before);
+      if (PROCS.compareAndSet(this, before, after)) {
+        return after;
+      }
+    }
   }
 
-  /// Starts a thread for `p`. For the Starter, whose thread it comes from.
-  void startM(P p) {
+  /// Whether a P that is taken from its M would find another: one that sleeps, or a new one.
+  boolean mayUseAnotherM() {
+    return idle.idleMs() > 0 || mayStartM();
+  }
+
+  /// Whether there may be one more thread; says so once if not. Go: `checkmcount`
+  boolean mayStartM() {
+    if (mCount.get() < maxThreads) {
+      return true;
+    }
+    if (!saidThreadLimit) {
+      saidThreadLimit = true;
+      System.err.printf(
+          "gloom: program exceeds %d-thread limit: goroutines wait until a thread is free. Too many"
+              + " of them block at once (Gloom.dump() shows where); or raise -Dgloom.maxthreads%n",
+          maxThreads);
+    }
+    return false;
+  }
+
+  /// Whether one more goroutine may run without a P, because it does not stop.
+  boolean mayOvercommit() {
+    int most = maxOvercommit == Knobs.OVERCOMMIT_BY_DEFAULT ? 4 * maxProcs() : maxOvercommit;
+    return overcommitted.get() + orphans.awake() < most;
+  }
+
+  /// Starts a thread for `p`; false if there may be no more. For the Starter, whose thread it comes
+  /// from.
+  boolean startM(P p) {
+    if (!mayStartM()) {
+      return false;
+    }
     var m = new M(this, newMid(), p, true);
     m.setContextClassLoader(ClassLoader.getSystemClassLoader());
     mCount.incrementAndGet();
@@ -409,6 +480,7 @@ public final class Sched {
       mCount.decrementAndGet();
       throw e;
     }
+    return true;
   }
 
   int newMid() {
@@ -502,6 +574,10 @@ public final class Sched {
       total.add(p);
       local += p.queued();
     }
+    for (P p : now.orphans) {
+      total.add(p);
+      local += p.queued();
+    }
     int live = registry.size();
     return new Counters(
         now.max,
@@ -522,7 +598,10 @@ public final class Sched {
         idle.handoffs(),
         total.rang,
         total.calls,
-        overcommitted.get(),
+        overcommitted.get() + orphans.awake(),
+        orphans.takenBlocked(),
+        orphans.takenBurning(),
+        now.orphans.length,
         sysmon.rescues());
   }
 
@@ -547,14 +626,21 @@ public final class Sched {
       long alarms,
       long blockingCalls,
       int overcommitted,
+      long takenBlocked,
+      long takenBurning,
+      int orphans,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.
   String describe() {
     var text =
         new StringBuilder(name + ": " + counters() + " closed=" + closed + " seed=" + seed + "\n");
-    for (P p : procs.all) {
+    Procs now = procs;
+    for (P p : now.all) {
       text.append("  ").append(p).append('\n');
+    }
+    for (P p : now.orphans) {
+      text.append("  orphan ").append(p).append('\n');
     }
     return text.toString();
   }
@@ -565,4 +651,8 @@ public final class Sched {
         .map(G::thread)
         .filter(t -> container.holds(t) && t.isAlive());
   }
+
+  private static final VarHandle PROCS =
+      ConstantBootstraps.fieldVarHandle(
+          MethodHandles.lookup(), "procs", VarHandle.class, Sched.class, Procs.class);
 }

@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
 /// The watcher: a thread without a P that looks after what no M can see from inside.
 ///
 /// Each round it asks a P that has spent a whole slice on one goroutine, or on one run-next chain,
-/// to let the others go first, tells a busy P whose alarm is due, gives away a run-next that its P
-/// keeps but does not run, finishes what a caller without stack left undone, has the container's
-/// quota followed, and ends the threads of a closed scheduler. It is also the safety net:
-/// goroutines that wait while a P is idle and no M searches for 10 ms would be a bug of ours; it
-/// wakes an M, counts a *rescue* and says so once.
+/// to let the others go first, and takes the P from a thread that sleeps in the kernel or burns on
+/// regardless ({@link Hold}, {@link Orphans}); it tells a busy P whose alarm is due, gives away a
+/// run-next that its P keeps but does not run, finishes what a caller without stack left undone,
+/// has the container's quota followed, and ends the threads of a closed scheduler. It is also the
+/// safety net: goroutines that wait while a P is idle and no M searches for 10 ms would be a bug of
+/// ours; it wakes an M, counts a *rescue* and says so once.
 ///
 /// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps
 /// are idle: the next P that leaves the idle list wakes it.
@@ -28,6 +29,10 @@ final class Sysmon {
   private static final long SHORT_DELAY_NANOS = 100_000;
 
   private static final long MAX_DELAY_NANOS = 10_000_000;
+
+  /// Goroutines that block come in crowds: for so long after one, each P is looked at closely.
+  private static final long CROWD_NANOS = 2_000_000;
+
   private static final int ROUNDS_BEFORE_BACKOFF = 50;
   private static final long DEEP_SLEEP_NANOS = 60_000_000_000L;
 
@@ -56,6 +61,7 @@ final class Sysmon {
 
   // This thread's own.
   private boolean hurry;
+  private long crowdUntilNanos = Long.MIN_VALUE;
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
   private int quietRounds;
@@ -194,6 +200,7 @@ final class Sysmon {
       p.seenTick = p.tick;
       p.seenSinceNanos = now;
       p.seenDispatches = p.dispatches();
+      p.hold.forget();
     }
     strandedWork = false;
   }
@@ -209,10 +216,32 @@ final class Sysmon {
       if (due && sched.idle.watchUntil() > now) {
         p.ask(P.TIMERS);
       }
+      if (p.status == P.HELD && takeFromSleeper(p, now, due)) {
+        acted = true;
+        continue;
+      }
       acted |= preempt(p, now, due);
       acted |= watchKeptNext(p);
     }
-    return acted;
+    return acted | sched.orphans.look();
+  }
+
+  /// Takes a P from an M that sleeps in the kernel without having said so.
+  private boolean takeFromSleeper(P p, long now, boolean due) {
+    boolean waits = due || !p.isEmpty() || !sched.global.isEmpty();
+    boolean covered = !waits && (sched.idle.idleProcs() > 0 || sched.idle.searching() > 0);
+    boolean crowd = now < crowdUntilNanos;
+    long patience = covered ? SLICE_NANOS : crowd ? 0 : 1;
+    if (!p.hold.isAsleep(p, sched.kernel, now, patience)) {
+      hurry |= p.hold.suspected() && !covered || crowd;
+      return false;
+    }
+    if (!sched.mayUseAnotherM() || !sched.orphans.take(p, false)) {
+      return false;
+    }
+    crowdUntilNanos = now + CROWD_NANOS;
+    hurry = true;
+    return true;
   }
 
   /// Takes a P from an M that has been in a call for a round, if somebody waits for it; and after a
@@ -241,10 +270,22 @@ final class Sysmon {
       p.seenSinceNanos = now;
       return false;
     }
-    if (now - p.seenSinceNanos < SLICE_NANOS || (p.isEmpty() && sched.global.isEmpty() && !due)) {
+    if (p.isEmpty() && sched.global.isEmpty() && !due) {
+      return false;
+    }
+    if (sched.idle.idleProcs() == 0
+        && p.status == P.HELD
+        && p.hold.burns(p, sched.kernel, now, SLICE_NANOS)
+        && sched.mayOvercommit()
+        && sched.mayUseAnotherM()
+        && sched.orphans.take(p, true)) {
+      return true;
+    }
+    if (now - p.seenSinceNanos < SLICE_NANOS) {
       return false;
     }
     p.ask(P.PREEMPT);
+    p.hold.asked(p, sched.kernel, now);
     p.seenSinceNanos = now;
     return true;
   }

@@ -28,6 +28,7 @@ final class Still {
     sched.idle.retire(maxProcs); // the one way to take Ps out of the idle list …
     for (P p : sched.procs().all) {
       p.retired = false; // … but they stay in use
+      p.status = P.HELD;
       p.link = null;
       FindWork.queued(sched, p); // the first tick looks at the global queue first …
       dispatched(p); // … the next 60 do not
@@ -38,11 +39,13 @@ final class Still {
     return sched.procs().all[index];
   }
 
-  /// An M that holds `p` and is no running thread.
+  /// An M that holds `p`, if that is not null, and is no running thread.
   M busy(P p) {
     var m = new M(sched, ms++, p, false);
     m.given = null;
-    m.p = p;
+    if (p != null) {
+      p.heldBy(m);
+    }
     return m;
   }
 

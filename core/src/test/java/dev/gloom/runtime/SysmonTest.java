@@ -202,6 +202,7 @@ class SysmonTest {
     sched.global.take(); // the M that was woken runs it and sleeps again
     assertSame(other, asleep.given);
     asleep.given = null;
+    other.heldBy(asleep);
     asleep.spinning = true;
     sched.idle.release(asleep, other);
     sched.global.put(g);
@@ -237,6 +238,7 @@ class SysmonTest {
     assertSame(other, asleep.given);
     sched.global.take();
     asleep.given = null;
+    other.heldBy(asleep);
     asleep.spinning = true;
     sched.idle.release(asleep, other);
     sched.global.put(g);
