@@ -114,6 +114,7 @@ public final class Scheduler implements AutoCloseable {
         c.idleProcs(),
         c.searching(),
         c.threads(),
+        c.threadsStarted(),
         c.idleThreads(),
         c.goroutines(),
         c.started(),
@@ -126,8 +127,12 @@ public final class Scheduler implements AutoCloseable {
         c.wakeups(),
         c.handoffs(),
         c.alarms(),
+        c.alarmsLateNanos(),
         c.blockingCalls(),
         c.overcommitted(),
+        c.retaken(),
+        c.takenBlocked(),
+        c.takenBurning(),
         c.rescues());
   }
 

@@ -7,6 +7,7 @@ package dev.gloom;
 /// @param idleProcs processors without work
 /// @param searching threads that look for work
 /// @param threads threads that carry goroutines, asleep or not
+/// @param threadsStarted threads ever started, the monitor's included
 /// @param idleThreads those of them that sleep and can be woken for any goroutine
 /// @param goroutines started and not ended
 /// @param started goroutines ever started
@@ -17,18 +18,27 @@ package dev.gloom;
 /// @param stolen goroutines taken that way
 /// @param overflows times that half a full local queue went to the global one
 /// @param wakeups times that a thread was woken or started to look for work
-/// @param handoffs times that a thread gave its processor to another one, which had to go on in its
-///   place: so far around goroutines that are locked to a thread
+/// @param handoffs times that a processor went straight from one thread to another, which had to go
+///   on in its place; `retaken`, `takenBlocked` and `takenBurning` say why, the rest are goroutines
+///   that are locked to a thread and calls that gave theirs up at once
 /// @param alarms sleeps and time-outs that came to their end
+/// @param alarmsLateNanos by how much they were late, together
 /// @param blockingCalls calls that were announced as blocking
-/// @param overcommitted goroutines that run at this moment beyond maxProcs, back from a call and
-///   pinned
+/// @param overcommitted goroutines that run at this moment beyond maxProcs: back from a call, or
+///   their processor was taken because they did not stop, and they have not come to a place since
+///   where they can be held
+/// @param retaken processors taken from calls that were announced and lasted
+/// @param takenBlocked processors taken from goroutines that held their thread without a word:
+///   native code, a file, a class initialiser, a wait while pinned
+/// @param takenBurning processors taken from goroutines that computed on although they were asked
+///   to stop
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,
     int idleProcs,
     int searching,
     int threads,
+    long threadsStarted,
     int idleThreads,
     int goroutines,
     long started,
@@ -41,6 +51,10 @@ public record Stats(
     long wakeups,
     long handoffs,
     long alarms,
+    long alarmsLateNanos,
     long blockingCalls,
     int overcommitted,
+    long retaken,
+    long takenBlocked,
+    long takenBurning,
     long rescues) {}

@@ -43,6 +43,7 @@ final class Resize {
   /// What Ps that are gone have counted. Written under its lock, read a little late.
   private final Totals gone = new Totals();
 
+  private long goneLateNanos; // under the lock too
   private final ReentrantLock goneLock = new ReentrantLock();
 
   Resize(Sched sched, boolean custom) {
@@ -159,6 +160,7 @@ final class Resize {
       if (p.retired) {
         retired.add(p);
         count(p);
+        goneLateNanos += p.timers.lateNanos(); // of the slot, so not in count
       }
     }
     sched.procs(was -> new Sched.Procs(without(was.all, retired), n, was.orphans));
@@ -206,6 +208,11 @@ final class Resize {
         LockSupport.parkNanos(this, OUT_OF_MEMORY_NANOS);
       }
     }
+  }
+
+  /// How late the alarms of slots that are gone were.
+  long goneLateNanos() {
+    return goneLateNanos;
   }
 
   Totals gone() {

@@ -570,8 +570,10 @@ public final class Sched {
     total.add(resize.gone());
     Procs now = procs;
     long local = 0;
+    long lateNanos = resize.goneLateNanos();
     for (P p : now.all) {
       total.add(p);
+      lateNanos += p.timers.lateNanos();
       local += p.queued();
     }
     for (P p : now.orphans) {
@@ -584,6 +586,7 @@ public final class Sched {
         idle.idleProcs(),
         idle.searching(),
         mCount.get(),
+        mIds.get(),
         idle.idleMs(),
         live,
         live + registry.ended(),
@@ -597,11 +600,12 @@ public final class Sched {
         idle.wakeups(),
         idle.handoffs(),
         total.rang,
+        lateNanos,
         total.calls,
         overcommitted.get() + orphans.awake(),
+        sysmon.retaken(),
         orphans.takenBlocked(),
         orphans.takenBurning(),
-        now.orphans.length,
         sysmon.rescues());
   }
 
@@ -611,6 +615,7 @@ public final class Sched {
       int idleProcs,
       int searching,
       int threads,
+      long threadsStarted,
       int idleThreads,
       int goroutines,
       long started,
@@ -624,11 +629,12 @@ public final class Sched {
       long wakeups,
       long handoffs,
       long alarms,
+      long alarmsLateNanos,
       long blockingCalls,
       int overcommitted,
+      long retaken,
       long takenBlocked,
       long takenBurning,
-      int orphans,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.

@@ -55,6 +55,7 @@ final class Sysmon {
   private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
 
   private volatile long rescues;
+  private volatile long retaken;
 
   /// Its number among the Ms, of which it is one in Go.
   private volatile int mid;
@@ -117,6 +118,11 @@ final class Sysmon {
 
   long rescues() {
     return rescues;
+  }
+
+  /// How often it took a P from a call that was announced.
+  long retaken() {
+    return retaken;
   }
 
   private void loop() {
@@ -258,6 +264,7 @@ final class Sysmon {
     if (covered && now - p.seenCallsSinceNanos < SLICE_NANOS || !Blocking.take(p)) {
       return false;
     }
+    retaken = retaken + 1;
     sched.idle.handOff(p);
     return true;
   }
