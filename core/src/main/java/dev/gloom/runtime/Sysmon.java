@@ -207,6 +207,10 @@ final class Sysmon {
       p.seenSinceNanos = now;
       p.seenDispatches = p.dispatches();
       p.hold.forget();
+      if (p.status == P.HELD) { // the first of two looks; on a busy machine every round comes late
+        p.hold.isAsleep(p, sched.kernel, now, 0);
+        hurry |= p.hold.suspected();
+      }
     }
     strandedWork = false;
   }
