@@ -128,6 +128,13 @@ public final class Scheduler implements AutoCloseable {
         c.alarms(),
         c.blockingCalls(),
         c.overcommitted(),
+        new Stats.Net(
+            c.net().poller(),
+            c.net().waiting(),
+            c.net().ready(),
+            c.net().polls(),
+            c.net().blockingPolls(),
+            c.net().monitorPolls()),
         c.rescues());
   }
 

@@ -23,6 +23,7 @@ package dev.gloom;
 /// @param blockingCalls calls that were announced as blocking
 /// @param overcommitted goroutines that run at this moment beyond maxProcs, back from a call and
 ///   pinned
+/// @param net the network poller's
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,
@@ -43,4 +44,18 @@ public record Stats(
     long alarms,
     long blockingCalls,
     int overcommitted,
-    long rescues) {}
+    Net net,
+    long rescues) {
+  /// Of the network poller.
+  ///
+  /// @param poller "epoll", or "jdk: " and why the JDK's own pollers serve all goroutines; the
+  ///   other figures are 0 then
+  /// @param waiting goroutines that wait for a socket now
+  /// @param ready times that a socket was ready and a goroutine was woken for it
+  /// @param polls looks at the sockets that did not wait: by processors between goroutines or out
+  ///   of work, and by the monitor
+  /// @param blockingPolls times that a thread without work slept until a socket was ready
+  /// @param monitorPolls those of `polls` that were the monitor's, since all processors were busy
+  public record Net(
+      String poller, int waiting, long ready, long polls, long blockingPolls, long monitorPolls) {}
+}

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `schedt`, `schedinit`, `procresize`
 public final class Sched {
+  /// An M that is told to end has nothing left to do but that.
+  private static final Duration LAST_M_PATIENCE = Duration.ofSeconds(10);
+
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final AtomicReference<@Nullable Sched> DEFAULT = new AtomicReference<>();
 
@@ -43,6 +46,7 @@ public final class Sched {
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
+  final NetPoll netPoll = new NetPoll(this);
   final Resize resize;
   final Cpus cpus;
   final CpuFollower cpuFollower = new CpuFollower(this);
@@ -112,6 +116,7 @@ public final class Sched {
     Vthread.require();
     Starter.init();
     ParkTimers.install();
+    NetPoll.install();
     int number = NAMES.getAndIncrement();
     this.name = number == 0 ? "gloom" : "gloom" + number;
     this.seed = seed;
@@ -197,6 +202,7 @@ public final class Sched {
         && !p.yielded.hasSome()
         && p.request == 0
         && !p.wantsToLookAtTimers()
+        && !p.wantsToPoll()
         && p.queue.isEmpty()
         && m.sched.global.isEmpty()) {
       return;
@@ -239,6 +245,10 @@ public final class Sched {
     if (m != null && m.sched == this) {
       P p = m.p;
       if (p != null) {
+        if (m.delivers) {
+          p.put(g); // one of a batch, which is published as a whole
+          return false;
+        }
         return p.putNext(g);
       }
     }
@@ -476,6 +486,19 @@ public final class Sched {
     return hasNoThreads();
   }
 
+  /// Gives the poller's descriptors back, once no M can be in the kernel with them. For sysmon, at
+  /// its end.
+  void closeNetPoll() throws InterruptedException {
+    if (netPoll.isOpen()) {
+      for (M m : ms()) {
+        if (!m.join(LAST_M_PATIENCE)) {
+          return; // rather leave them than close what is in use
+        }
+      }
+      netPoll.close();
+    }
+  }
+
   /// A thread ends before all others do.
   void threadEnds() {
     mCount.decrementAndGet();
@@ -523,6 +546,7 @@ public final class Sched {
         total.rang,
         total.calls,
         overcommitted.get(),
+        netPoll.figures(),
         sysmon.rescues());
   }
 
@@ -547,6 +571,7 @@ public final class Sched {
       long alarms,
       long blockingCalls,
       int overcommitted,
+      NetPoll.Figures net,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.
