@@ -68,10 +68,11 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```
 /// waits for a socket                 M that goes idle              poller
-/// N1 waiting++; full fence           I1 idleCount++; full fence    B1 inPoll = true; full fence
-/// N2 its M has a P? done             I7 waiting != 0, no poller?   B2 given, ending, or not it? done
-/// N3 a poller, or no idle P? done    I8 be the poller: to B1       B3 sleep in the kernel
-/// N4 wake an M                                                     B4 an idle P? take it. Deliver
+/// N1 waiting++; full fence           I1 idleCount++; full fence    B0 alone in there? else later
+/// N2 its M has a P? done             I7 waiting != 0, no poller?   B1 inPoll = true; full fence
+/// N3 a poller, or no idle P? done    I8 be the poller: to B0       B2 given, ending, not it? done
+/// N4 wake an M                                                     B3 sleep in the kernel
+///                                                                  B4 an idle P? take it. Deliver
 /// ```
 ///
 /// The kernel remembers what becomes ready, also for a descriptor that is armed while the poller
@@ -80,7 +81,9 @@ import org.jspecify.annotations.Nullable;
 /// searches: that one goes idle, or its P is busy and goes idle later. The poller ends at B4 if it
 /// gets a P, which goes idle later, or if all Ps are busy; and when {@link #wake} takes it, for the
 /// last idle P. Whoever takes it gives, then reads `inPoll`; so either B2 sees what was given or
-/// the giver sees B1 and writes to the eventfd, which stays readable until B3 returns.
+/// the giver sees B1 and writes to the eventfd, which stays readable until B3 returns. B0: of two
+/// that sleep in the kernel it may wake the wrong one, which takes the break away; so the next
+/// poller waits until the last one, which {@link #wake} has taken, is out.
 ///
 /// While only *some* Ps are idle there need not be a poller: to wake an M each time the last one
 /// found something would cost more than it brings. The busy Ps look themselves, and if a P stays

@@ -53,6 +53,9 @@ final class NetPoll {
   /// As many as fill a ring.
   private static final int EVENTS = 256;
 
+  /// As long as a thread takes to wake up.
+  private static final long STILL_INSIDE_NANOS = 50_000;
+
   /// Why the JDK's own pollers serve all goroutines; null if gloom's do.
   private static final @Nullable String MISSING = replaceJdk();
 
@@ -66,6 +69,9 @@ final class NetPoll {
 
   /// 1 while somebody polls without blocking.
   private volatile int polling;
+
+  /// 1 while an M is in the kernel, or handles what it found there.
+  private volatile int blocking;
 
   // Counters; each written by one thread at a time, read by stats a little late.
   private long polls; // of the holder of polling
@@ -263,6 +269,24 @@ final class NetPoll {
   /// Sleeps until something is ready or somebody breaks it off; B1 and B2. How many events there
   /// are for {@link #deliver}.
   int block(M m) {
+    if (!BLOCKING.compareAndSet(this, 0, 1)) {
+      // The last poller has been woken, but has not got out yet. The kernel wakes one of those that
+      // sleep there, and it might be this one, which a break is not meant for.
+      sched.parker.parkNanos(STILL_INSIDE_NANOS);
+      return 0;
+    }
+    int count = 0;
+    try {
+      count = blockAlone(m);
+    } finally {
+      if (count == 0) {
+        blocking = 0;
+      }
+    }
+    return count;
+  }
+
+  private int blockAlone(M m) {
     Net n = net;
     if (n == null) {
       return 0;
@@ -288,9 +312,13 @@ final class NetPoll {
 
   /// Makes those runnable that {@link #block} has found.
   void deliver(M m, int count) {
-    Net n = net;
-    if (n != null) {
-      readyInBlocking += deliver(m, n, n.blockingEvents, n.blockingWrites, count);
+    try {
+      Net n = net;
+      if (n != null) {
+        readyInBlocking += deliver(m, n, n.blockingEvents, n.blockingWrites, count);
+      }
+    } finally {
+      blocking = 0;
     }
   }
 
@@ -383,9 +411,13 @@ final class NetPoll {
   /// and then the old one is left as it is.
   void close() {
     Net n = net;
-    if (n != null && NET.compareAndSet(this, n, null) && waiting == 0 && polling == 0) {
+    if (n != null && NET.compareAndSet(this, n, null) && isUnused()) {
       n.close();
     }
+  }
+
+  private boolean isUnused() {
+    return waiting == 0 && polling == 0 && blocking == 0;
   }
 
   // Seeing it.
@@ -408,6 +440,7 @@ final class NetPoll {
   private static final VarHandle NET = handle("net", Net.class);
   private static final VarHandle WAITING = handle("waiting", int.class);
   private static final VarHandle POLLING = handle("polling", int.class);
+  private static final VarHandle BLOCKING = handle("blocking", int.class);
 
   private static VarHandle handle(String name, Class<?> type) {
     return ConstantBootstraps.fieldVarHandle(

@@ -139,6 +139,7 @@ class NetPollTest {
       Stats.Net before = net(lab);
       long[] took = new long[50];
       for (int i = 0; i < took.length; i++) {
+        Lab.await("it waits", () -> net(lab).waiting() == 1);
         long start = System.nanoTime();
         wire.near().getOutputStream().write(i);
         assertEquals(i, wire.near().getInputStream().read());

@@ -151,6 +151,15 @@ final class NetProgram {
     try (var server = server();
         var late = Scheduler.builder().maxProcs(1).build()) {
       late.run(() -> {}); // has its thread, but no descriptors
+      check(late.stats().rescues() == 0, Gloom.stats());
+      try { // to load a class takes a descriptor: have them all
+        Gloom.run(
+            () -> {
+              throw new SocketException("Too many open files");
+            });
+      } catch (SocketException e) {
+        check(e.getMessage().contains("open"), e);
+      }
       var pairs = new ArrayList<Socket>();
       try (Socket near = connect(server);
           Socket far = server.accept();
@@ -172,7 +181,7 @@ final class NetProgram {
         try {
           Gloom.run(server::accept);
           check(false, "accepted");
-        } catch (SocketException e) {
+        } catch (IOException e) {
           check(e.getMessage().contains("Too many open files"), e);
         }
         Goroutine lateEcho = late.go(() -> serve(lateFar));
