@@ -133,6 +133,13 @@ public final class Scheduler implements AutoCloseable {
         c.retaken(),
         c.takenBlocked(),
         c.takenBurning(),
+        new Stats.Net(
+            c.net().poller(),
+            c.net().waiting(),
+            c.net().ready(),
+            c.net().polls(),
+            c.net().blockingPolls(),
+            c.net().monitorPolls()),
         c.rescues());
   }
 

@@ -32,6 +32,7 @@ package dev.gloom;
 ///   native code, a file, a class initialiser, a wait while pinned
 /// @param takenBurning processors taken from goroutines that computed on although they were asked
 ///   to stop
+/// @param net the network poller's
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,
@@ -57,4 +58,18 @@ public record Stats(
     long retaken,
     long takenBlocked,
     long takenBurning,
-    long rescues) {}
+    Net net,
+    long rescues) {
+  /// Of the network poller.
+  ///
+  /// @param poller "epoll", or "jdk: " and why the JDK's own pollers serve all goroutines; the
+  ///   other figures are 0 then
+  /// @param waiting goroutines that wait for a socket now
+  /// @param ready times that a socket was ready and a goroutine was woken for it
+  /// @param polls looks at the sockets that did not wait: by processors between goroutines or out
+  ///   of work, and by the monitor
+  /// @param blockingPolls times that a thread without work slept until a socket was ready
+  /// @param monitorPolls those of `polls` that were the monitor's, since all processors were busy
+  public record Net(
+      String poller, int waiting, long ready, long polls, long blockingPolls, long monitorPolls) {}
+}

@@ -315,6 +315,10 @@ final class Deadlock {
       settled |= s == sched; // when it rings, a P starts
       return false;
     }
+    if (s.netPoll.isAwaited()) {
+      settled |= s == sched; // when its socket is ready, a P starts
+      return false;
+    }
     return s.idle.idleProcs() == s.maxProcs()
         && !s.idle.somebodyLooks()
         && !s.stranded

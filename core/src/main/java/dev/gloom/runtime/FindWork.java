@@ -7,12 +7,13 @@ import org.jspecify.annotations.Nullable;
 /// 1. every 61st tick, one from the global queue: else local work could starve it for ever;
 /// 2. run-next, then the ring;
 /// 3. a batch from the global queue; if it is empty, one of those that yielded here;
-/// 4. half of another P's ring, victims in random order, four rounds; in the last one also alarms
+/// 4. those whose sockets are ready;
+/// 5. half of another P's ring, victims in random order, four rounds; in the last one also alarms
 ///    that are due there, run-next, and what lies in orphans ({@link Orphans});
-/// 5. give up the P, look once more, sleep (Idle).
+/// 6. give up the P, look once more, sleep (Idle).
 ///
 /// Before all of it, now and then, and again after step 3, the P rings its own alarms that are due;
-/// whom they wake is in its queue then.
+/// whom they wake is in its queue then. Now and then it looks at the sockets too, before all of it.
 ///
 /// Go: `findRunnable`, `stealWork`
 final class FindWork {
@@ -42,8 +43,12 @@ final class FindWork {
         continue;
       }
       p.lookAtTimers();
+      p.lookAtNet(m);
       G g = queued(sched, p);
       if (g == null && p.ringDue(p.timers)) {
+        g = queued(sched, p);
+      }
+      if (g == null && sched.netPoll.poll(m)) {
         g = queued(sched, p);
       }
       if (g == null && sched.idle.maySearch(m)) {
@@ -118,7 +123,7 @@ final class FindWork {
     return g;
   }
 
-  /// Step 4.
+  /// Step 5.
   static @Nullable G steal(Sched sched, P p) {
     Sched.Procs procs = sched.procs();
     for (int round = 0; round < STEAL_ROUNDS; round++) {

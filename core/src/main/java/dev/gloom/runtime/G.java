@@ -108,6 +108,9 @@ public final class G implements Executor, Runnable {
 
   private @Nullable Callable<?> body;
 
+  /// Whether its wait for a socket is NetPoll's; the goroutine's own.
+  boolean inNetPoll;
+
   /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
   volatile int strandedAs;
 

@@ -59,6 +59,7 @@ public record Knobs(
 
   static Knobs of(Properties properties, Map<String, String> environment) {
     String maxProcs = properties.getProperty("gloom.maxprocs");
+    jdkPollers(properties); // of the process, not of a scheduler; here it is only checked
     return new Knobs(
         maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS")) : maxProcs(maxProcs),
         oneOf(properties, "gloom.panic", "handler", "exit"),
@@ -84,6 +85,11 @@ public record Knobs(
       // said below
     }
     throw malformed(name, value, "a whole number from " + least + " on");
+  }
+
+  /// Whether the JDK's own pollers are to serve the sockets of goroutines.
+  static boolean jdkPollers(Properties properties) {
+    return oneOf(properties, "gloom.netpoll", "epoll", "jdk");
   }
 
   /// Checks a number of processors that a caller gave.

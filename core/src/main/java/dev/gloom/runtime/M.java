@@ -41,6 +41,13 @@ final class M extends Thread {
 
   boolean givenSpinning; // published by given
 
+  /// Whether it is in the kernel, waiting for sockets, or about to be: waking it then takes more
+  /// than an unpark. See Idle.rouse.
+  volatile boolean inPoll;
+
+  /// Whether it makes a batch of goroutines runnable that it found in the poller; its own.
+  boolean delivers;
+
   /// Set under Idle's lock: the scheduler needs this thread no more.
   volatile boolean ending;
 

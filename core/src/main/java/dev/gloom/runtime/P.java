@@ -48,6 +48,10 @@ final class P {
   /// dispatch, when there is nothing else to do, and when sysmon says so.
   private static final int TIMERS_EVERY = 16;
 
+  /// A look at the sockets costs three switches: while somebody waits for one, it is taken at every
+  /// 61st dispatch.
+  private static final int POLL_EVERY = 61;
+
   final int id;
   final Sched sched;
   final RunQueue queue = new RunQueue();
@@ -92,6 +96,9 @@ final class P {
 
   /// Dispatches before this P next reads the clock for its alarms. Owner only.
   private int untilTimers;
+
+  /// Dispatches before this P next looks at the sockets. Owner only.
+  private int untilPoll;
 
   /// How often in a row this P ran its own run-next; owner counts up, whoever takes it away resets.
   private int ownNext;
@@ -227,6 +234,26 @@ final class P {
   /// Whether it is time to read the clock. Owner only.
   boolean wantsToLookAtTimers() {
     return timers.earliest() != Alarm.NEVER && --untilTimers < 0;
+  }
+
+  /// Whether it is time to look at the sockets. Owner only.
+  boolean wantsToPoll() {
+    if (--untilPoll >= 0) {
+      return false;
+    }
+    if (sched.netPoll.wantsPoll()) {
+      return true;
+    }
+    untilPoll = POLL_EVERY;
+    return false;
+  }
+
+  /// Before each dispatch: looks at the sockets, now and then.
+  void lookAtNet(M m) {
+    if (wantsToPoll()) {
+      untilPoll = POLL_EVERY;
+      sched.netPoll.poll(m);
+    }
   }
 
   /// Rings what is due in a heap, which may be another P's; what that makes runnable comes into

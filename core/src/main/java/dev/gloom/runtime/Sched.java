@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `schedt`, `schedinit`, `procresize`
 public final class Sched {
+  /// An M that is told to end has nothing left to do but that.
+  private static final Duration LAST_M_PATIENCE = Duration.ofSeconds(10);
+
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final AtomicReference<@Nullable Sched> DEFAULT = new AtomicReference<>();
 
@@ -49,6 +52,7 @@ public final class Sched {
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
+  final NetPoll netPoll = new NetPoll(this);
   final Resize resize;
   final Orphans orphans = new Orphans(this);
   final Cpus cpus;
@@ -127,6 +131,7 @@ public final class Sched {
     Vthread.require();
     Starter.init();
     ParkTimers.install();
+    NetPoll.install();
     int number = NAMES.getAndIncrement();
     this.name = number == 0 ? "gloom" : "gloom" + number;
     this.seed = seed;
@@ -215,6 +220,7 @@ public final class Sched {
         && !p.yielded.hasSome()
         && p.request == 0
         && !p.wantsToLookAtTimers()
+        && !p.wantsToPoll()
         && p.queue.isEmpty()
         && m.sched.global.isEmpty()) {
       return;
@@ -257,6 +263,10 @@ public final class Sched {
     if (m != null && m.sched == this) {
       P p = m.p;
       if (p != null) {
+        if (m.delivers) {
+          p.put(g); // one of a batch, which is published as a whole
+          return false;
+        }
         return p.putNext(g);
       }
     }
@@ -548,6 +558,19 @@ public final class Sched {
     return hasNoThreads();
   }
 
+  /// Gives the poller's descriptors back, once no M can be in the kernel with them. For sysmon, at
+  /// its end.
+  void closeNetPoll() throws InterruptedException {
+    if (netPoll.isOpen()) {
+      for (M m : ms()) {
+        if (!m.join(LAST_M_PATIENCE)) {
+          return; // rather leave them than close what is in use
+        }
+      }
+      netPoll.close();
+    }
+  }
+
   /// A thread ends before all others do.
   void threadEnds() {
     mCount.decrementAndGet();
@@ -606,6 +629,7 @@ public final class Sched {
         sysmon.retaken(),
         orphans.takenBlocked(),
         orphans.takenBurning(),
+        netPoll.figures(),
         sysmon.rescues());
   }
 
@@ -635,6 +659,7 @@ public final class Sched {
       long retaken,
       long takenBlocked,
       long takenBurning,
+      NetPoll.Figures net,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.

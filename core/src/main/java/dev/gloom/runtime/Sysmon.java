@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 /// Each round it asks a P that has spent a whole slice on one goroutine, or on one run-next chain,
 /// to let the others go first, and takes the P from a thread that sleeps in the kernel or burns on
 /// regardless ({@link Hold}, {@link Orphans}); it tells a busy P whose alarm is due, gives away a
-/// run-next that its P keeps but does not run, finishes what a caller without stack left undone,
-/// has the container's quota followed, and ends the threads of a closed scheduler. It is also the
-/// safety net: goroutines that wait while a P is idle and no M searches for 10 ms would be a bug of
-/// ours; it wakes an M, counts a *rescue* and says so once.
+/// run-next that its P keeps but does not run, polls the sockets if nobody does, finishes what a
+/// caller without stack left undone, has the container's quota followed, and ends the threads of a
+/// closed scheduler. It is also the safety net: goroutines that wait while a P is idle and no M
+/// searches for 10 ms would be a bug of ours; it wakes an M, counts a *rescue* and says so once.
 ///
 /// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps
 /// are idle: the next P that leaves the idle list wakes it.
@@ -143,6 +143,7 @@ final class Sysmon {
         // then looks for this thread; here it is the other way round, so one of the two sees it.
         thread.set(null);
       } while (!sched.hasNoThreads() && thread.compareAndSet(null, Thread.currentThread()));
+      sched.closeNetPoll();
     } catch (Throwable e) {
       Fatal.bug(sched, "sysmon", e);
     }
@@ -195,6 +196,7 @@ final class Sysmon {
       readAnew(now);
     } else {
       acted |= watchProcs(now);
+      acted |= sched.netPoll.monitor();
       acted |= rescue(now);
     }
     sleepsSinceNanos = now;
