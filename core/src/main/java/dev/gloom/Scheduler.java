@@ -5,6 +5,7 @@ import dev.gloom.runtime.G;
 import dev.gloom.runtime.Knobs;
 import dev.gloom.runtime.Sched;
 import dev.gloom.runtime.Spawn;
+import dev.gloom.runtime.Undisturbed;
 import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -101,6 +102,14 @@ public final class Scheduler implements AutoCloseable {
     };
   }
 
+  /// The same for goroutines that are never preempted; see {@link Gloom#nonPreemptible}.
+  public ThreadFactory nonPreemptibleThreadFactory() {
+    return body -> {
+      Objects.requireNonNull(body, "newThread of null");
+      return Undisturbed.always(Spawn.make(sched, "", Executors.callable(body), null)).thread();
+    };
+  }
+
   /// A new executor that runs each task in a goroutine of its own; its close waits for its tasks.
   public ExecutorService executor() {
     return Executors.newThreadPerTaskExecutor(threadFactory());
@@ -128,6 +137,8 @@ public final class Scheduler implements AutoCloseable {
         c.alarms(),
         c.blockingCalls(),
         c.overcommitted(),
+        c.preemptedAtPoints(),
+        c.preemptedAtChecks(),
         c.rescues());
   }
 

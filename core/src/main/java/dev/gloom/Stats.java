@@ -23,6 +23,10 @@ package dev.gloom;
 /// @param blockingCalls calls that were announced as blocking
 /// @param overcommitted goroutines that run at this moment beyond maxProcs, back from a call and
 ///   pinned
+/// @param preemptedAtPoints times that a goroutine that had used up its slice let others run at a
+///   scheduling point
+/// @param preemptedAtChecks times that one was stopped by a check in a loop or recursive method,
+///   which the agent puts there
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,
@@ -43,4 +47,6 @@ public record Stats(
     long alarms,
     long blockingCalls,
     int overcommitted,
+    long preemptedAtPoints,
+    long preemptedAtChecks,
     long rescues) {}

@@ -63,7 +63,8 @@ public final class Agent {
       Observer.start(jdk);
       return;
     }
-    ForkJoinPool dropIn = DropIn.inPlaceOf(jdk, Sched.byDefault(), options);
+    Sched sched = Sched.byDefault();
+    ForkJoinPool dropIn = DropIn.inPlaceOf(jdk, sched, options);
     DefaultScheduler.replace(dropIn);
     if (jdk.getPoolSize() != 0 || jdk.getStealCount() != 0) {
       // Virtual threads have run before: this is a JVM that was attached to.
@@ -76,6 +77,7 @@ public final class Agent {
               + Runtime.version()
               + ") goes on with its own scheduler when it is replaced");
     }
+    Preemptor.start(instrumentation, Packages.of(options), sched.hogs());
   }
 
   private static void unsupported(Options options, Throwable e) {

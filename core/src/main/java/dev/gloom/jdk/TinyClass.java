@@ -122,6 +122,7 @@ final class TinyClass {
     static final int POP = 0x57;
     static final int ARETURN = 0xb0;
     static final int RETURN = 0xb1;
+    static final int GETSTATIC = 0xb2;
     static final int GETFIELD = 0xb4;
     static final int PUTFIELD = 0xb5;
     static final int INVOKEVIRTUAL = 0xb6;
@@ -142,9 +143,9 @@ final class TinyClass {
       return this;
     }
 
-    /// Calls a method of an interface that takes no argument.
-    Code invokeInterface(int constant) {
-      bytes.u1(INVOKEINTERFACE).u2(constant).u1(1).u1(0);
+    /// Calls a method of an interface that takes this many references.
+    Code invokeInterface(int constant, int arguments) {
+      bytes.u1(INVOKEINTERFACE).u2(constant).u1(1 + arguments).u1(0);
       return this;
     }
 

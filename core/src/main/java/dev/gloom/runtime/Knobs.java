@@ -14,13 +14,15 @@ import org.jspecify.annotations.Nullable;
 /// @param debug what the scheduler prints about itself
 /// @param dumpSignal the signal that asks for a dump of all goroutines, if any
 /// @param detectDeadlock whether a deadlock of all goroutines is reported
+/// @param preemption the slice, and what is done about whoever overruns it
 public record Knobs(
     int maxProcs,
     boolean exitOnPanic,
     boolean haltOnBug,
     Debug debug,
     @Nullable String dumpSignal,
-    boolean detectDeadlock) {
+    boolean detectDeadlock,
+    Preemption preemption) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
 
@@ -29,7 +31,7 @@ public record Knobs(
 
   /// With the defaults of what else there is.
   Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
-    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true);
+    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true, Preemption.DEFAULT);
   }
 
   /// The settings of this process.
@@ -45,7 +47,10 @@ public record Knobs(
         !oneOf(properties, "gloom.onbug", "halt", "log"),
         Debug.of(properties, environment),
         dumpSignal(properties.getProperty("gloom.dumpsignal", "off")),
-        !oneOf(properties, "gloom.deadlock", "report", "off"));
+        !oneOf(properties, "gloom.deadlock", "report", "off"),
+        Preemption.of(
+            properties.getProperty("gloom.slice", "10"),
+            properties.getProperty("gloom.preempt", "adaptive")));
   }
 
   /// Checks a number of processors that a caller gave.

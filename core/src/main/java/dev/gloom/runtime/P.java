@@ -95,6 +95,8 @@ final class P {
   long overflows;
   long rang;
   long calls;
+  long stoppedAtPoints;
+  long stoppedAtChecks;
 
   private long nextId;
   private long lastId;
@@ -107,6 +109,12 @@ final class P {
   // Sysmon only: the calls that it saw last, and when it saw that number first.
   long seenCalls;
   long seenCallsSinceNanos;
+
+  /// Sysmon has asked it to stop and wants the helper to see to it. See Hogs.
+  volatile boolean caught;
+
+  /// The tick of the slice whose goroutine is known not to stop; -1 before the first. See Hogs.
+  volatile long stuckAt = -1;
 
   // Guarded by Idle's lock.
   @Nullable P link;

@@ -43,6 +43,7 @@ public final class Sched {
   final Registry registry = new Registry();
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
+  final Hogs hogs;
   final Resize resize;
   final Cpus cpus;
   final CpuFollower cpuFollower = new CpuFollower(this);
@@ -120,6 +121,7 @@ public final class Sched {
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
     this.deadlock = new Deadlock(this, knobs.detectDeadlock());
+    this.hogs = new Hogs(knobs.preemption());
     this.trace = new Schedtrace(this, knobs.debug());
     if (knobs.dumpSignal() != null) {
       DumpSignal.install(knobs.dumpSignal());
@@ -275,6 +277,10 @@ public final class Sched {
   }
 
   private static void letOthersRun(M m, P p) {
+    G g = currentG();
+    if (g != null && g.undisturbed) {
+      return;
+    }
     try {
       m.sched.mount.suspendRunnable();
       // The request is served in FindWork, which also sends this one's run-next to the back: else
@@ -487,6 +493,16 @@ public final class Sched {
 
   // Seeing it.
 
+  /// Who overruns its slice, and the settings for that.
+  public Hogs hogs() {
+    return hogs;
+  }
+
+  /// Its name, as its threads begin.
+  public String name() {
+    return name;
+  }
+
   /// How many goroutines have started and not ended. Go: `NumGoroutine`
   public int numGoroutine() {
     return registry.size();
@@ -523,6 +539,8 @@ public final class Sched {
         total.rang,
         total.calls,
         overcommitted.get(),
+        total.stoppedAtPoints,
+        total.stoppedAtChecks,
         sysmon.rescues());
   }
 
@@ -547,6 +565,8 @@ public final class Sched {
       long alarms,
       long blockingCalls,
       int overcommitted,
+      long preemptedAtPoints,
+      long preemptedAtChecks,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.

@@ -59,6 +59,7 @@ final class Sysmon {
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
   private int quietRounds;
+  private long sliceEndsNanos = Long.MAX_VALUE;
   private long startsSeen = -1;
   private long strandedWorkSinceNanos;
   private boolean strandedWork;
@@ -152,8 +153,16 @@ final class Sysmon {
       quietRounds = 0;
     }
     sleepsSinceNanos = sched.clock.nanoTime();
-    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : delayNanos);
+    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : untilSliceEnds(sleepsSinceNanos));
     hurry = false;
+    sliceEndsNanos = Long.MAX_VALUE;
+  }
+
+  /// The usual delay, or less if a slice ends before: it may be shorter than the delay.
+  private long untilSliceEnds(long now) {
+    return sliceEndsNanos == Long.MAX_VALUE
+        ? delayNanos
+        : Math.min(delayNanos, Math.max(sliceEndsNanos - now, SHORT_DELAY_NANOS));
   }
 
   private void sleepDeeply(long until) {
@@ -241,10 +250,16 @@ final class Sysmon {
       p.seenSinceNanos = now;
       return false;
     }
-    if (now - p.seenSinceNanos < SLICE_NANOS || (p.isEmpty() && sched.global.isEmpty() && !due)) {
+    if (p.isEmpty() && sched.global.isEmpty() && !due) {
+      return false;
+    }
+    long ends = p.seenSinceNanos + sched.hogs.sliceNanos();
+    if (now - ends < 0) {
+      sliceEndsNanos = Math.min(sliceEndsNanos, ends);
       return false;
     }
     p.ask(P.PREEMPT);
+    sched.hogs.asked(p);
     p.seenSinceNanos = now;
     return true;
   }
