@@ -1,8 +1,10 @@
 package dev.gloom;
 
+import dev.gloom.observe.Jmx;
 import dev.gloom.runtime.Dump;
 import dev.gloom.runtime.G;
 import dev.gloom.runtime.Knobs;
+import dev.gloom.runtime.Managed;
 import dev.gloom.runtime.Sched;
 import dev.gloom.runtime.Spawn;
 import dev.gloom.runtime.Undisturbed;
@@ -25,6 +27,10 @@ import java.util.concurrent.ThreadFactory;
 /// those that are parked can still be woken, and the threads end when the last goroutine has.
 public final class Scheduler implements AutoCloseable {
   private final Sched sched;
+
+  static {
+    Managed.whenUsed(new Jmx());
+  }
 
   Scheduler(Sched sched) {
     this.sched = sched;

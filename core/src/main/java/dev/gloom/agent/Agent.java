@@ -3,6 +3,8 @@ package dev.gloom.agent;
 import dev.gloom.jdk.DefaultScheduler;
 import dev.gloom.jdk.Unlock;
 import dev.gloom.jdk.Vthread;
+import dev.gloom.observe.Jmx;
+import dev.gloom.runtime.Managed;
 import dev.gloom.runtime.Sched;
 import java.lang.instrument.Instrumentation;
 import java.util.concurrent.ForkJoinPool;
@@ -77,6 +79,7 @@ public final class Agent {
               + Runtime.version()
               + ") goes on with its own scheduler when it is replaced");
     }
+    Managed.whenUsed(new Jmx());
     Preemptor.start(instrumentation, Packages.of(options), sched.hogs());
   }
 

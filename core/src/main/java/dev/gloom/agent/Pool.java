@@ -114,6 +114,11 @@ final class Pool {
     return a == b || a != 0 && b != 0 && same(file.u2(at[a] + 1), file.u2(at[b] + 1));
   }
 
+  /// The text constant with the name of a class constant.
+  int nameOfClass(int type) {
+    return file.u2(at[type] + 1);
+  }
+
   /// The class constant of a method constant.
   int owner(int method) {
     return file.u2(at[method] + 1);

@@ -87,12 +87,22 @@ final class Preemptor implements Runnable {
     for (; ; ) {
       try {
         round();
-      } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+      } catch (OutOfMemoryError e) {
+        LockSupport.parkNanos(DISARM_LOOK_NANOS); // no memory for words either
+      } catch (RuntimeException | LinkageError e) {
         // Without it, hogs are left to layer 3. To end would leave classes armed for ever.
-        System.err.println("gloom: preemption: " + e);
+        say(e);
         LockSupport.parkNanos(DISARM_AFTER_NANOS);
       }
       Thread.interrupted(); // an outsider's; pending, it would turn this loop into a spin
+    }
+  }
+
+  private static void say(Throwable e) {
+    try {
+      System.err.println("gloom: preemption: " + e);
+    } catch (OutOfMemoryError again) {
+      // nobody can be told
     }
   }
 

@@ -77,6 +77,13 @@ final class Weaver {
     return new Woven(weaver.weave(), weaver.leftAlone);
   }
 
+  /// The name of the class, with slashes.
+  static String nameOf(byte[] bytes) {
+    var file = new ClassBytes(bytes);
+    var pool = new Pool(file, POOL);
+    return pool.text(pool.nameOfClass(file.u2(pool.end + 2)));
+  }
+
   private byte @Nullable [] weave() {
     int at = pool.end;
     thisClass = file.u2(at + 2);

@@ -86,11 +86,14 @@ final class Weaving implements ClassFileTransformer {
       @Nullable Class<?> redefined,
       @Nullable ProtectionDomain domain,
       byte[] classFile) {
-    if (internalName == null || loader == null || loader == PLATFORM) {
+    if (loader == null || loader == PLATFORM) {
       return null;
     }
+    String name = internalName == null ? "a class without a name" : dotted(internalName);
     try {
-      String name = internalName.replace('/', '.');
+      if (internalName == null) { // whoever defines a class need not name it
+        name = dotted(Weaver.nameOf(classFile));
+      }
       if (!(eager || caught.contains(name)) || !isOfApplication(module, loader, name)) {
         return null;
       }
@@ -100,15 +103,18 @@ final class Weaving implements ClassFileTransformer {
       }
       return woven.bytes();
     } catch (LeftAlone e) {
-      String name = internalName.replace('/', '.');
       if (caught.contains(name)) { // one that hogs; of the others nobody wants to know
         leaveAlone(name, e.getMessage());
       }
       return null;
     } catch (RuntimeException e) {
-      leaveAlone(internalName.replace('/', '.'), e.toString());
+      leaveAlone(name, e.toString());
       return null;
     }
+  }
+
+  private static String dotted(String internalName) {
+    return internalName.replace('/', '.');
   }
 
   private void leaveAlone(String name, @Nullable String why) {

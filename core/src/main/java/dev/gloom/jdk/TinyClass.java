@@ -120,6 +120,7 @@ final class TinyClass {
     static final int ALOAD_2 = 0x2c;
     static final int ASTORE_2 = 0x4d;
     static final int POP = 0x57;
+    static final int IRETURN = 0xac;
     static final int ARETURN = 0xb0;
     static final int RETURN = 0xb1;
     static final int GETSTATIC = 0xb2;

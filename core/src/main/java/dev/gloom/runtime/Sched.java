@@ -44,6 +44,7 @@ public final class Sched {
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
   final Hogs hogs;
+  final Managed managed = new Managed();
   final Resize resize;
   final Cpus cpus;
   final CpuFollower cpuFollower = new CpuFollower(this);
@@ -492,6 +493,16 @@ public final class Sched {
   }
 
   // Seeing it.
+
+  /// Those of this process that have threads, and the default one if it has been made.
+  public static Set<Sched> live() {
+    Set<Sched> all = new HashSet<>(LIVE);
+    Sched byDefault = DEFAULT.get();
+    if (byDefault != null) {
+      all.add(byDefault);
+    }
+    return all;
+  }
 
   /// Who overruns its slice, and the settings for that.
   public Hogs hogs() {

@@ -122,8 +122,13 @@ final class Sysmon {
           sleep();
           long now = sched.clock.nanoTime();
           sched.coarseNanos = now;
-          round(now);
-          sched.trace.look(now);
+          try {
+            round(now);
+            sched.trace.look(now);
+          } catch (OutOfMemoryError e) {
+            // What watches the scheduler's own affairs allocates nothing; the quota or the trace
+            // can be read at another time.
+          }
         }
         Sched.LIVE.remove(sched);
         sched.deadlock.tellOthers();
@@ -172,6 +177,7 @@ final class Sysmon {
         now = sched.clock.nanoTime()) {
       sched.parker.parkNanos(Math.min(most, until - now));
       sched.cpuFollower.look(sched.clock.nanoTime());
+      sched.managed.look(sched.clock.nanoTime());
     }
   }
 
@@ -188,6 +194,7 @@ final class Sysmon {
       acted = true;
     }
     sched.cpuFollower.look(now);
+    sched.managed.look(now);
     if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
       readAnew(now);
     } else {
