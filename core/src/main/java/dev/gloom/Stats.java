@@ -32,6 +32,10 @@ package dev.gloom;
 ///   native code, a file, a class initialiser, a wait while pinned
 /// @param takenBurning processors taken from goroutines that computed on although they were asked
 ///   to stop
+/// @param preemptedAtPoints times that a goroutine that had used up its slice let others run at a
+///   scheduling point
+/// @param preemptedAtChecks times that one was stopped by a check in a loop or recursive method,
+///   which the agent puts there
 /// @param net the network poller's
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
@@ -58,6 +62,8 @@ public record Stats(
     long retaken,
     long takenBlocked,
     long takenBurning,
+    long preemptedAtPoints,
+    long preemptedAtChecks,
     Net net,
     long rescues) {
   /// Of the network poller.

@@ -336,7 +336,7 @@ final class Deadlock {
 
   private boolean othersAreHarmless(Set<Thread> known) {
     for (Thread t : Starter.allThreads()) {
-      if (known.contains(t) || Starter.isThread(t) || !t.isAlive()) {
+      if (known.contains(t) || Starter.isThread(t) || Managed.isThread(t) || !t.isAlive()) {
         continue;
       }
       if (!isHarmless(t)) {

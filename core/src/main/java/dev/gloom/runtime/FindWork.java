@@ -206,10 +206,6 @@ final class FindWork {
       p.served(P.TELL);
       sched.publishedInRing();
     }
-    if ((request & P.TIMERS) != 0) {
-      p.served(P.TIMERS);
-      p.ringDue(p.timers);
-    }
     if ((request & P.PREEMPT) != 0) {
       p.served(P.PREEMPT);
       // The chain through run-next has used up its slice: behind everybody else, as one who is
@@ -220,6 +216,10 @@ final class FindWork {
         sched.global.put(g);
         sched.idle.wake();
       }
+    }
+    if ((request & P.TIMERS) != 0) { // last: whom it wakes is no part of that chain
+      p.served(P.TIMERS);
+      p.ringDue(p.timers);
     }
   }
 }

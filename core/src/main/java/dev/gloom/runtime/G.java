@@ -123,6 +123,9 @@ public final class G implements Executor, Runnable {
   byte shard;
   boolean registered;
 
+  /// Whether it is not to be preempted. Its own, or whoever made it. See Undisturbed.
+  boolean undisturbed;
+
   /// A goroutine with a thread of its own, not started.
   @SuppressWarnings("this-escape") // its thread gets it as scheduler and cannot use it before start
   G(

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// @param maxOvercommit from how many goroutines that compute without a pause the processor is
 ///   taken while they go on, {@link #OVERCOMMIT_BY_DEFAULT} for four times as many as there are
 ///   processors
+/// @param preemption the slice, and what is done about whoever overruns it
 public record Knobs(
     int maxProcs,
     boolean exitOnPanic,
@@ -26,7 +27,8 @@ public record Knobs(
     @Nullable String dumpSignal,
     boolean detectDeadlock,
     int maxThreads,
-    int maxOvercommit) {
+    int maxOvercommit,
+    Preemption preemption) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
 
@@ -49,7 +51,8 @@ public record Knobs(
         null,
         true,
         MAX_THREADS_DEFAULT,
-        OVERCOMMIT_BY_DEFAULT);
+        OVERCOMMIT_BY_DEFAULT,
+        Preemption.DEFAULT);
   }
 
   /// The settings of this process.
@@ -68,7 +71,10 @@ public record Knobs(
         dumpSignal(properties.getProperty("gloom.dumpsignal", "off")),
         !oneOf(properties, "gloom.deadlock", "report", "off"),
         number(properties, "gloom.maxthreads", MAX_THREADS_DEFAULT, 1),
-        number(properties, "gloom.maxovercommit", OVERCOMMIT_BY_DEFAULT, 0));
+        number(properties, "gloom.maxovercommit", OVERCOMMIT_BY_DEFAULT, 0),
+        Preemption.of(
+            properties.getProperty("gloom.slice", "10"),
+            properties.getProperty("gloom.preempt", "adaptive")));
   }
 
   private static int number(Properties properties, String name, int byDefault, int least) {

@@ -33,6 +33,12 @@ final class M extends Thread {
   /// Set by `execute` when it comes from this M, on the way out of the running G's task.
   boolean requeue;
 
+  /// Set by a check on the way to suspend its goroutine; its own.
+  boolean stepsBack;
+
+  /// When a goroutine without a P last tried to get one here, at a check; its own.
+  long triedNanos;
+
   /// Whether this M counts as one that searches; its own.
   boolean spinning;
 
@@ -189,13 +195,33 @@ final class M extends Thread {
   /// Behind everybody else.
   private void yielded(G g) {
     P p = this.p;
+    boolean atCheck = stepsBack;
+    stepsBack = false;
     if (p == null) {
       sched.global.put(g);
       sched.idle.wake();
+    } else if ((p.request & P.PREEMPT) != 0) {
+      preempted(p, g, atCheck);
     } else {
       p.putYielded(g);
       sched.publishedInRing();
     }
+  }
+
+  /// To the tail of the global queue itself, behind those that yielded here before: it has had its
+  /// slice. One that a check stopped leaves its run-next to run now, as in Go: that is somebody it
+  /// woke. At a scheduling point the request stays for FindWork, which sends run-next to the back
+  /// too: there it may be a chain of goroutines that start each other.
+  private void preempted(P p, G g, boolean atCheck) {
+    if (atCheck) {
+      p.stoppedAtChecks++;
+      p.served(P.PREEMPT);
+    } else {
+      p.stoppedAtPoints++;
+    }
+    p.flushYielded(Integer.MAX_VALUE);
+    sched.global.put(g);
+    sched.idle.wake();
   }
 
   private void readyAgain(G g) {

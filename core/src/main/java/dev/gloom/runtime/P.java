@@ -114,6 +114,8 @@ final class P {
   long overflows;
   long rang;
   long calls;
+  long stoppedAtPoints;
+  long stoppedAtChecks;
 
   private long nextId;
   private long lastId;
@@ -129,6 +131,12 @@ final class P {
 
   /// What sysmon knows about the thread that holds it.
   final Hold hold = new Hold();
+
+  /// Sysmon has asked it to stop and wants the helper to see to it. See Hogs.
+  volatile boolean caught;
+
+  /// The tick of the slice whose goroutine is known not to stop; -1 before the first. See Hogs.
+  volatile long stuckAt = -1;
 
   // Guarded by Idle's lock.
   @Nullable P link;

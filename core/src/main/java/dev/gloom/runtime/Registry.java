@@ -94,6 +94,18 @@ final class Registry {
     return all;
   }
 
+  /// The one that `m` runs at this moment, if any; a moment's view.
+  @Nullable G runningOn(M m) {
+    for (Shard s : shards) {
+      for (G g : s.snapshot()) {
+        if (g.runsOn() == m) {
+          return g;
+        }
+      }
+    }
+    return null;
+  }
+
   private static final class Shard {
     final SpinLock lock = new SpinLock();
     @Nullable G first;

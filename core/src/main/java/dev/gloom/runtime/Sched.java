@@ -53,6 +53,8 @@ public final class Sched {
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
   final NetPoll netPoll = new NetPoll(this);
+  final Hogs hogs;
+  final Managed managed = new Managed();
   final Resize resize;
   final Orphans orphans = new Orphans(this);
   final Cpus cpus;
@@ -143,6 +145,7 @@ public final class Sched {
     this.maxThreads = knobs.maxThreads();
     this.maxOvercommit = knobs.maxOvercommit();
     this.deadlock = new Deadlock(this, knobs.detectDeadlock());
+    this.hogs = new Hogs(knobs.preemption());
     this.trace = new Schedtrace(this, knobs.debug());
     if (knobs.dumpSignal() != null) {
       DumpSignal.install(knobs.dumpSignal());
@@ -303,6 +306,10 @@ public final class Sched {
   }
 
   private static void letOthersRun(M m, P p) {
+    G g = currentG();
+    if (g != null && g.undisturbed) {
+      return;
+    }
     if (p.status == P.ORPHAN) {
       Headroom.checkAhead();
       Orphans.abandon(m, p);
@@ -582,6 +589,26 @@ public final class Sched {
 
   // Seeing it.
 
+  /// Those of this process that have threads, and the default one if it has been made.
+  public static Set<Sched> live() {
+    Set<Sched> all = new HashSet<>(LIVE);
+    Sched byDefault = DEFAULT.get();
+    if (byDefault != null) {
+      all.add(byDefault);
+    }
+    return all;
+  }
+
+  /// Who overruns its slice, and the settings for that.
+  public Hogs hogs() {
+    return hogs;
+  }
+
+  /// Its name, as its threads begin.
+  public String name() {
+    return name;
+  }
+
   /// How many goroutines have started and not ended. Go: `NumGoroutine`
   public int numGoroutine() {
     return registry.size();
@@ -629,6 +656,8 @@ public final class Sched {
         sysmon.retaken(),
         orphans.takenBlocked(),
         orphans.takenBurning(),
+        total.stoppedAtPoints,
+        total.stoppedAtChecks,
         netPoll.figures(),
         sysmon.rescues());
   }
@@ -659,6 +688,8 @@ public final class Sched {
       long retaken,
       long takenBlocked,
       long takenBurning,
+      long preemptedAtPoints,
+      long preemptedAtChecks,
       NetPoll.Figures net,
       long rescues) {}
 

@@ -66,6 +66,7 @@ final class Sysmon {
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
   private int quietRounds;
+  private long sliceEndsNanos = Long.MAX_VALUE;
   private long startsSeen = -1;
   private long strandedWorkSinceNanos;
   private boolean strandedWork;
@@ -133,8 +134,13 @@ final class Sysmon {
           sleep();
           long now = sched.clock.nanoTime();
           sched.coarseNanos = now;
-          round(now);
-          sched.trace.look(now);
+          try {
+            round(now);
+            sched.trace.look(now);
+          } catch (OutOfMemoryError e) {
+            // What watches the scheduler's own affairs allocates nothing; the quota or the trace
+            // can be read at another time.
+          }
         }
         Sched.LIVE.remove(sched);
         sched.deadlock.tellOthers();
@@ -165,8 +171,16 @@ final class Sysmon {
       quietRounds = 0;
     }
     sleepsSinceNanos = sched.clock.nanoTime();
-    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : delayNanos);
+    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : untilSliceEnds(sleepsSinceNanos));
     hurry = false;
+    sliceEndsNanos = Long.MAX_VALUE;
+  }
+
+  /// The usual delay, or less if a slice ends before: it may be shorter than the delay.
+  private long untilSliceEnds(long now) {
+    return sliceEndsNanos == Long.MAX_VALUE
+        ? delayNanos
+        : Math.min(delayNanos, Math.max(sliceEndsNanos - now, SHORT_DELAY_NANOS));
   }
 
   private void sleepDeeply(long until) {
@@ -176,6 +190,7 @@ final class Sysmon {
         now = sched.clock.nanoTime()) {
       sched.parker.parkNanos(Math.min(most, until - now));
       sched.cpuFollower.look(sched.clock.nanoTime());
+      sched.managed.look(sched.clock.nanoTime());
     }
   }
 
@@ -192,6 +207,7 @@ final class Sysmon {
       acted = true;
     }
     sched.cpuFollower.look(now);
+    sched.managed.look(now);
     if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
       readAnew(now);
     } else {
@@ -286,19 +302,24 @@ final class Sysmon {
     if (p.isEmpty() && sched.global.isEmpty() && !due) {
       return false;
     }
+    long slice = sched.hogs.sliceNanos();
     if (sched.idle.idleProcs() == 0
         && p.status == P.HELD
-        && p.hold.burns(p, sched.kernel, now, SLICE_NANOS)
+        && sched.hogs.mode() != Preemption.Mode.OFF
+        && p.hold.burns(p, sched.kernel, now, slice)
         && sched.mayOvercommit()
         && sched.mayUseAnotherM()
         && sched.orphans.take(p, true)) {
       return true;
     }
-    if (now - p.seenSinceNanos < SLICE_NANOS) {
+    long ends = p.seenSinceNanos + slice;
+    if (now - ends < 0) {
+      sliceEndsNanos = Math.min(sliceEndsNanos, ends);
       return false;
     }
     p.ask(P.PREEMPT);
     p.hold.asked(p, sched.kernel, now);
+    sched.hogs.asked(p);
     p.seenSinceNanos = now;
     return true;
   }

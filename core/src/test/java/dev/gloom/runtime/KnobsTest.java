@@ -54,6 +54,42 @@ class KnobsTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"1, 1", "10, 10", "' 25 ms', 25", "60000ms, 60000"})
+  void sliceIsTaken(String value, long millis) {
+    properties.setProperty("gloom.slice", value);
+    assertEquals(millis * 1_000_000, knobs().preemption().sliceNanos());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "-1", "60001", "3600000", "1s", "", "2.5", "ten"})
+  void malformedSliceIsRefusedWithWhatIsRight(String value) {
+    properties.setProperty("gloom.slice", value);
+    assertEquals(
+        "gloom: the system property gloom.slice is \""
+            + value
+            + "\" but must be a whole number of milliseconds from 1 to 60000 (preempt=off is for no"
+            + " preemption): correct or remove -Dgloom.slice="
+            + value,
+        refused());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"adaptive, ADAPTIVE", "eager, EAGER", "off, OFF"})
+  void preemptIsTaken(String value, Preemption.Mode mode) {
+    properties.setProperty("gloom.preempt", value);
+    assertEquals(mode, knobs().preemption().mode());
+  }
+
+  @Test
+  void malformedPreemptIsRefusedWithWhatIsRight() {
+    properties.setProperty("gloom.preempt", "always");
+    assertEquals(
+        "gloom: the system property gloom.preempt is \"always\" but must be adaptive, eager or off:"
+            + " correct or remove -Dgloom.preempt=always",
+        refused());
+  }
+
+  @ParameterizedTest
   @CsvSource({"1, 1", "12, 12", "65536, 65536"})
   void gomaxprocsIsTaken(String value, int expected) {
     assertEquals(expected, knobs(value).maxProcs());

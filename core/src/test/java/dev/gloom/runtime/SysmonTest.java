@@ -50,6 +50,44 @@ class SysmonTest {
   }
 
   @Test
+  void theSliceCanBeChangedWhileItRuns() {
+    p.put(still.g());
+    pass(1);
+    sched.hogs.slice(3);
+    pass(2);
+    assertEquals(0, p.request, "2 ms");
+    pass(1);
+    assertEquals(P.PREEMPT, p.request, "3 ms");
+    p.served(P.PREEMPT);
+    sched.hogs.slice(20);
+    pass(19);
+    assertEquals(0, p.request, "19 ms");
+    pass(1);
+    assertEquals(P.PREEMPT, p.request, "20 ms");
+  }
+
+  @Test
+  void theHelperIsToldOfWhoeverIsAskedUnlessItIsOff() {
+    var woken = new int[1];
+    Hogs.helper(() -> woken[0]++);
+    try {
+      p.put(still.g());
+      pass(11);
+      assertTrue(p.caught);
+      assertEquals(1, woken[0]);
+      p.caught = false;
+      sched.hogs.mode(Preemption.Mode.OFF);
+      int before = woken[0];
+      pass(10);
+      assertEquals(P.PREEMPT, p.request, "scheduling points still look");
+      assertFalse(p.caught);
+      assertEquals(before, woken[0]);
+    } finally {
+      Hogs.helper(() -> {});
+    }
+  }
+
+  @Test
   void nobodyIsAskedWhileNobodyWaits() {
     pass(100);
     assertEquals(0, p.request);

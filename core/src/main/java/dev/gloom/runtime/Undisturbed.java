@@ -1,0 +1,33 @@
+package dev.gloom.runtime;
+
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/// Code that is not to be preempted: it keeps its processor, however long it runs, until it waits,
+/// yields or ends. For what relies on running undisturbed, or measures itself.
+///
+/// Only the goroutine itself writes its mark, so there is nothing to race with.
+public final class Undisturbed {
+  private Undisturbed() {}
+
+  /// Makes a call that is not preempted. On a thread that is no goroutine it is just a call.
+  public static <T extends @Nullable Object> T call(Callable<T> body) throws Exception {
+    G g = Sched.currentG();
+    if (g == null || g.undisturbed) {
+      return body.call();
+    }
+    g.undisturbed = true;
+    try {
+      return body.call();
+    } finally {
+      g.undisturbed = false;
+      Sched.preemptionPoint(); // its slice may be long over
+    }
+  }
+
+  /// Marks a goroutine that has not started: it is never preempted.
+  public static G always(G g) {
+    g.undisturbed = true;
+    return g;
+  }
+}
