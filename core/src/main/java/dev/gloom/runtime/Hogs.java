@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 /// The settings can be changed while the scheduler runs. `off` is the kill switch: nobody is caught
 /// any more.
 public final class Hogs {
+  /// Enough for the helper to look, even on a busy machine.
+  private static final int HELPER_SLICES = 5;
+
   /// Woken when somebody has been caught; the agent's.
   private static volatile @Nullable Runnable helper;
 
@@ -85,6 +88,23 @@ public final class Hogs {
   /// whoever takes the P away instead (layer 3).
   static boolean isStuck(P p) {
     return p.stuckAt == Integer.toUnsignedLong(p.tick);
+  }
+
+  /// How much CPU time the goroutine on `p` may use after it was asked to stop, before its P is
+  /// taken (layer 3): a slice; with a helper more, until that has given up.
+  long patienceNanos(P p) {
+    return helper == null || isStuck(p) ? sliceNanos : HELPER_SLICES * sliceNanos;
+  }
+
+  /// Whether the P may be taken from the goroutine that has it: not if it has opted out, nor if
+  /// nobody is to be preempted. Looks for that goroutine among all, if any has ever opted out.
+  boolean mayBeTakenFrom(Sched sched, P p) {
+    if (mode == Preemption.Mode.OFF) {
+      return false;
+    }
+    M m = p.holder;
+    G g = m == null || !Undisturbed.used() ? null : sched.registry.runningOn(m);
+    return g == null || !g.undisturbed;
   }
 
   // The helper's side.

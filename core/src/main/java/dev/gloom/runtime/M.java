@@ -136,6 +136,9 @@ final class M extends Thread {
     }
     P now = this.p;
     if (now != null && now.status == P.ORPHAN) {
+      if (stepsBack) {
+        now.stoppedAtChecks++;
+      }
       Orphans.abandon(this, now);
     }
 

@@ -305,8 +305,8 @@ final class Sysmon {
     long slice = sched.hogs.sliceNanos();
     if (sched.idle.idleProcs() == 0
         && p.status == P.HELD
-        && sched.hogs.mode() != Preemption.Mode.OFF
-        && p.hold.burns(p, sched.kernel, now, slice)
+        && p.hold.burns(p, sched.kernel, now, sched.hogs.patienceNanos(p))
+        && sched.hogs.mayBeTakenFrom(sched, p)
         && sched.mayOvercommit()
         && sched.mayUseAnotherM()
         && sched.orphans.take(p, true)) {

@@ -8,7 +8,14 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Only the goroutine itself writes its mark, so there is nothing to race with.
 public final class Undisturbed {
+  /// Whether any goroutine ever was; then sysmon has to look.
+  private static volatile boolean used;
+
   private Undisturbed() {}
+
+  static boolean used() {
+    return used;
+  }
 
   /// Makes a call that is not preempted. On a thread that is no goroutine it is just a call.
   public static <T extends @Nullable Object> T call(Callable<T> body) throws Exception {
@@ -16,6 +23,7 @@ public final class Undisturbed {
     if (g == null || g.undisturbed) {
       return body.call();
     }
+    used = true;
     g.undisturbed = true;
     try {
       return body.call();
@@ -27,6 +35,7 @@ public final class Undisturbed {
 
   /// Marks a goroutine that has not started: it is never preempted.
   public static G always(G g) {
+    used = true;
     g.undisturbed = true;
     return g;
   }

@@ -228,7 +228,7 @@ class UnannouncedTest {
       cpu = cpuNanos() - before;
     }
     wall = System.nanoTime() - wall;
-    assertTrue(spins.get() > 1_000, "spins: " + spins);
+    assertTrue(spins.get() > 100, "spins: " + spins);
     assertEquals(1, most.get(), "at once inside");
     assertTrue(cpu < 1.5 * wall, "cores: " + (double) cpu / wall);
   }
