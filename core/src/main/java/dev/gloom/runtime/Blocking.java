@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```
 /// M                                        who takes it
-/// E1 m.p = null, m.left = p
-/// E2 CAS HELD -> BLOCKED                   T1 CAS BLOCKED -> FREE; from here on it is its own
-///    ... the call ...                      T2 hands it to another M (Idle.handOff)
+/// E1 CAS HELD -> BLOCKED                   T1 CAS BLOCKED -> FREE; from here on it is its own
+/// E2 m.p = null, m.left = p                T2 hands it to another M (Idle.handOff)
+///    ... the call ...
 /// X1 CAS BLOCKED -> HELD: m.p = p
 /// X2 else an idle P, or the back of the line
 /// ```
@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 /// **One writer.** The rings of a P belong to its holder. From E1 to X1 the M has no P *for any
 /// purpose*: what the call starts, wakes or arms goes to the global queue and to any heap, since
 /// `execute`, `go` and alarms ask for `m.p`. So between T1 and X1, of which one wins, there is one
-/// writer. What the M wrote before is published by E2.
+/// writer. What the M wrote before is published by E1, and between E1 and E2 it does nothing.
 ///
-/// **An orphan.** If E2 fails, sysmon has given the P's slot to a new one ({@link Orphans}): the M
+/// **An orphan.** If E1 fails, sysmon has given the P's slot to a new one ({@link Orphans}): the M
 /// says good-bye to it, and makes the call without.
 ///
 /// That the P which X1 gets back may have been somebody else's meanwhile, and is left lying by that
@@ -66,16 +66,15 @@ public final class Blocking {
 
   private static void enter(M m, P p) {
     p.calls++;
-    m.left = p; // E1
-    m.p = null;
-    if (!p.casStatus(P.HELD, P.BLOCKED)) { // E2
+    if (p.casStatus(P.HELD, P.BLOCKED)) { // E1; no call from here on, on a full stack
+      m.left = p; // E2
+      m.p = null;
+    } else {
       enterAsOrphan(m, p);
     }
   }
 
   private static void enterAsOrphan(M m, P p) {
-    m.left = null;
-    m.p = p;
     Headroom.checkAhead();
     Orphans.abandon(m, p);
     m.left = p;
@@ -104,8 +103,9 @@ public final class Blocking {
   static boolean leave(M m) {
     P p = m.left;
     m.left = null;
-    if (p != null && p.status == P.BLOCKED && p.casStatus(P.BLOCKED, P.FREE)) {
-      p.heldBy(m);
+    if (p != null && p.status == P.BLOCKED && p.casStatus(P.BLOCKED, P.HELD)) {
+      p.holder = m; // no call from here on, on a full stack
+      m.p = p;
       return true;
     }
     return false;

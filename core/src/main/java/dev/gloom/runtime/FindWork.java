@@ -192,8 +192,7 @@ final class FindWork {
     Sched sched = m.sched;
     int request = p.request;
     if (p.status == P.ORPHAN) {
-      Orphans.abandon(m, p);
-      sched.idle.comeBack(m);
+      Orphans.exchange(m, p);
       return;
     }
     if ((request & P.RETIRE) != 0) {

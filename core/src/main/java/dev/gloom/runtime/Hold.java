@@ -16,6 +16,7 @@ final class Hold {
   private static final long LOOKS_APART_NANOS = 100_000;
 
   private long dispatches = -1;
+  private @Nullable M holder; // two threads can have been started equally often
   private long sinceNanos;
 
   /// How often the thread had been put on a core when it was first seen asleep.
@@ -24,6 +25,7 @@ final class Hold {
   private long asleepSinceNanos;
 
   private long askedDispatches = -1;
+  private @Nullable M askedHolder;
   private long askedSinceNanos;
   private long askedCpuNanos;
 
@@ -31,15 +33,16 @@ final class Hold {
   /// has been there for a while.
   boolean isAsleep(P p, Kernel kernel, long now, long patienceNanos) {
     long d = p.dispatches();
-    if (d != dispatches) {
+    M m = p.holder;
+    if (d != dispatches || m != holder) {
       dispatches = d;
+      holder = m;
       sinceNanos = now;
       starts = Kernel.UNKNOWN;
     }
     if (now - sinceNanos < patienceNanos) {
       return false;
     }
-    M m = p.holder;
     if (m == null || !kernel.asleep(m.tid)) {
       starts = Kernel.UNKNOWN;
       return false;
@@ -60,19 +63,22 @@ final class Hold {
 
   /// The goroutine there has been asked to let others run.
   void asked(P p, Kernel kernel, long now) {
-    if (askedDispatches != p.dispatches()) {
+    M m = p.holder;
+    if (askedDispatches != p.dispatches() || askedHolder != m) {
       askedDispatches = p.dispatches();
+      askedHolder = m;
       askedSinceNanos = now;
-      askedCpuNanos = cpu(p.holder, kernel);
+      askedCpuNanos = cpu(m, kernel);
     }
   }
 
   /// Whether it has used so much CPU time since.
   boolean burns(P p, Kernel kernel, long now, long nanos) {
-    if (askedDispatches != p.dispatches() || now - askedSinceNanos < nanos) {
+    M m = p.holder;
+    if (askedDispatches != p.dispatches() || askedHolder != m || now - askedSinceNanos < nanos) {
       return false;
     }
-    long cpu = cpu(p.holder, kernel);
+    long cpu = cpu(m, kernel);
     return askedCpuNanos != Kernel.UNKNOWN && cpu - askedCpuNanos >= nanos;
   }
 
@@ -81,6 +87,8 @@ final class Hold {
     dispatches = -1;
     starts = Kernel.UNKNOWN;
     askedDispatches = -1;
+    holder = null;
+    askedHolder = null;
   }
 
   private static long cpu(@Nullable M m, Kernel kernel) {

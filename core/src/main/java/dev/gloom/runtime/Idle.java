@@ -232,6 +232,26 @@ final class Idle {
     }
   }
 
+  /// Gives it to the watcher or the poller, if no other M sleeps and there may be no new one: this
+  /// P counts as a searcher, so whoever makes work ready relies on it and wakes nobody. And so does
+  /// whoever arms an alarm: see {@link #foundWork}.
+  boolean startWatcher(P p) {
+    lock.acquire();
+    M m = watcher;
+    if (m == null) {
+      m = poller;
+      poller = null;
+    }
+    watcher = null;
+    watchUntil = Alarm.NEVER;
+    lock.held = 0;
+    if (m == null) {
+      return false;
+    }
+    startOn(m, p);
+    return true;
+  }
+
   /// Whether one more M may search: at most half as many as Ps that are busy, so that searching
   /// costs less than what it can find.
   boolean maySearch(M m) {
@@ -261,8 +281,7 @@ final class Idle {
   /// a searcher, or is in the idle list.
   void release(M m, P p) {
     if (!p.free()) {
-      Orphans.abandon(m, p);
-      comeBack(m);
+      Orphans.exchange(m, p);
       return;
     }
     assert p.isEmpty() : p;
@@ -447,6 +466,7 @@ final class Idle {
 
   /// An M whose P was taken is free: it takes an idle P, or joins the idle list.
   void comeBack(M m) {
+    decides();
     if (m.spinning) {
       stopSearching(m); // what relied on it: see search; and without an idle P nobody had to look
     }
@@ -461,6 +481,7 @@ final class Idle {
     if (p != null) {
       search(m, p);
     }
+    decided();
   }
 
   /// Goroutines are on the way from one queue to another, and whoever moves them wakes somebody
@@ -648,7 +669,6 @@ final class Idle {
 
   /// Sleeps until this M has a P again; false if it is to end instead.
   boolean await(M m) {
-    long idleSince = m.expires ? sched.clock.nanoTime() : 0;
     P p;
     while ((p = m.given) == null) {
       if (m.ending) {
@@ -665,10 +685,7 @@ final class Idle {
           return true;
         }
       } else if (m.expires) {
-        sched.parker.parkNanos(EXPIRE_NANOS);
-        if (m.given == null && sched.clock.nanoTime() - idleSince >= EXPIRE_NANOS) {
-          expire(m);
-        }
+        sleepUntilItExpires(m);
       } else {
         sched.parker.park();
       }
@@ -680,6 +697,20 @@ final class Idle {
     p.heldBy(m);
     m.spinning = m.givenSpinning;
     return true;
+  }
+
+  /// Also an M that was the watcher until now and has become one of too many: its time begins here.
+  private void sleepUntilItExpires(M m) {
+    long until = sched.clock.nanoTime() + EXPIRE_NANOS;
+    while (m.given == null && !m.ending) {
+      long left = until - sched.clock.nanoTime();
+      if (left <= 0) {
+        expire(m);
+        return;
+      }
+      sched.parker.parkNanos(left);
+      Thread.interrupted();
+    }
   }
 
   /// Ends an M that was not needed for long: there had been a crowd of calls that hold their

@@ -3,6 +3,7 @@ package dev.gloom.runtime;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.util.Arrays;
 
 /// What the operating system says about a thread. "Blocked" must come from here: a thread that has
 /// used no CPU may merely wait for a core, and to take its P would only make more threads wait.
@@ -32,6 +33,7 @@ interface Kernel {
   final class Linux implements Kernel {
     private static final int CPU = 0;
     private static final int STARTS = 2;
+    private static final byte[] NOTHING = {};
 
     private Linux() {}
 
@@ -40,8 +42,8 @@ interface Kernel {
       try {
         return Integer.parseInt(
             new File(new File("/proc/thread-self").getCanonicalPath()).getName());
-      } catch (IOException | NumberFormatException e) {
-        return 0;
+      } catch (IOException | NumberFormatException | OutOfMemoryError e) {
+        return 0; // an M must start all the same: it has a P
       }
     }
 
@@ -87,14 +89,16 @@ interface Kernel {
 
     private static byte[] read(int thread, String what) {
       if (thread == 0) {
-        return new byte[0];
+        return NOTHING;
       }
       try (var file = new FileInputStream("/proc/self/task/" + thread + "/" + what)) {
         byte[] text = new byte[512];
         int n = file.read(text);
-        return n <= 0 ? new byte[0] : java.util.Arrays.copyOf(text, n);
+        return n <= 0 ? NOTHING : Arrays.copyOf(text, n);
       } catch (IOException e) {
-        return new byte[0]; // it has ended
+        return NOTHING; // it has ended
+      } catch (OutOfMemoryError e) {
+        return NOTHING; // sysmon must go on all the same
       }
     }
   }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// O2 new P in the slot, orphan in the list   A1 notices: at its next dispatch, scheduling point,
 /// O3 asks the goroutine to stop                 announced call, or when it would let go of the P
 /// O4 takes what is there, as a thief         A2 empties the orphan into the global queue
-/// O5 hands the new P to another M            A3 status = ABANDONED, then wakes
+/// O5 hands the new P to another M            A3 status = ABANDONED, then wakes somebody for it
 ///    each round: O4 again                    A4 takes an idle P, or waits for one
 /// U  ABANDONED? out of the list
 /// ```
@@ -47,6 +47,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `retake`, `handoffp`. Go itself cannot do this: there a P is taken only in announced calls.
 final class Orphans {
+  private static final long OUT_OF_MEMORY_NANOS = 100_000_000;
+
   private final Sched sched;
 
   // Sysmon only.
@@ -59,22 +61,25 @@ final class Orphans {
   }
 
   /// O1 to O5; false if its M let go of `p` meanwhile. For sysmon.
-  @SuppressWarnings("NonAtomicVolatileUpdate") // sysmon is the only writer
   boolean take(P p, boolean burning) {
-    var fresh = new P(sched, p.id, p.timers);
+    P fresh;
+    try {
+      fresh = new P(sched, p.id, p.timers);
+    } catch (OutOfMemoryError e) {
+      return false;
+    }
     fresh.status = P.FREE;
     if (!p.casStatus(P.HELD, P.ORPHAN)) {
       return false;
     }
-    try {
-      sched.procs(was -> new Sched.Procs(replaced(was.all, p, fresh), was.max, with(was, p)));
-    } catch (OutOfMemoryError e) {
-      if (!p.casStatus(P.ORPHAN, P.HELD)) {
-        p.status = P.FREE; // its M has noticed: then it has just been let go of
-        sched.idle.handOff(p);
-      }
-      return false;
-    }
+    replace(p, fresh, burning);
+    return true;
+  }
+
+  /// O2 to O5.
+  @SuppressWarnings("NonAtomicVolatileUpdate") // sysmon is the only writer
+  void replace(P p, P fresh, boolean burning) {
+    putIntoSlot(p, fresh);
     if (sched.idle.surplus() > 0) {
       fresh.ask(P.RETIRE | P.PREEMPT); // as its predecessor may have been before
     }
@@ -88,7 +93,18 @@ final class Orphans {
     VarHandle.fullFence();
     collect(p);
     sched.idle.handOff(fresh);
-    return true;
+  }
+
+  /// O2. Without memory it waits for some: O1 cannot be taken back, since its M may have noticed.
+  private void putIntoSlot(P p, P fresh) {
+    for (; ; ) {
+      try {
+        sched.procs(was -> new Sched.Procs(replaced(was.all, p, fresh), was.max, with(was, p)));
+        return;
+      } catch (OutOfMemoryError e) {
+        sched.parker.parkNanos(OUT_OF_MEMORY_NANOS);
+      }
+    }
   }
 
   private static P[] replaced(P[] all, P old, P fresh) {
@@ -111,15 +127,33 @@ final class Orphans {
   static void abandon(M m, P p) {
     Idle idle = m.sched.idle;
     idle.decides();
+    if (empty(m, p)) {
+      idle.wake();
+    }
+    idle.decided();
+  }
+
+  /// A2 to A4, for an M without a goroutine. It wakes nobody for what was in the orphan: if a P is
+  /// idle, it searches with that one itself. If none is, and one becomes so after it has looked,
+  /// that one's M sees what is in the global queue now (I3 in {@link Idle}).
+  static void exchange(M m, P p) {
+    Idle idle = m.sched.idle;
+    idle.decides();
+    empty(m, p);
+    idle.comeBack(m);
+    idle.decided();
+  }
+
+  private static boolean empty(M m, P p) {
+    boolean some = !p.isEmpty();
     p.drain();
     m.p = null;
     if (p.newEarliest) {
       p.newEarliest = false;
-      idle.armed(p.timers.earliest());
+      m.sched.idle.armed(p.timers.earliest());
     }
     p.status = P.ABANDONED;
-    idle.wake();
-    idle.decided();
+    return some;
   }
 
   /// Empties orphans and forgets those that their M has abandoned. Answers whether there was
@@ -129,21 +163,53 @@ final class Orphans {
     if (orphans.length == 0) {
       return false;
     }
-    Set<P> abandoned = new HashSet<>();
     boolean found = false;
+    boolean someAbandoned = false;
+    for (P p : orphans) {
+      if (p.status == P.ABANDONED) {
+        someAbandoned = true;
+      } else {
+        askAgain(p);
+        if (collect(p)) {
+          found = true;
+          sched.idle.wake();
+        }
+      }
+    }
+    if (someAbandoned) {
+      forget(orphans);
+    }
+    return found;
+  }
+
+  /// The M may have served what O3 asked just before it could know what that meant; and it may have
+  /// counted while O3 told it to keep nothing.
+  private static void askAgain(P p) {
+    p.forgetKeepingNext();
+    if ((p.request & P.PREEMPT) == 0) {
+      p.ask(P.PREEMPT);
+    }
+  }
+
+  /// U
+  private void forget(P[] orphans) {
+    try {
+      Set<P> abandoned = abandoned(orphans);
+      sched.procs(was -> new Sched.Procs(was.all, was.max, Resize.without(was.orphans, abandoned)));
+      abandoned.forEach(sched.resize::count);
+    } catch (OutOfMemoryError e) {
+      // In a later round then.
+    }
+  }
+
+  private static Set<P> abandoned(P[] orphans) {
+    Set<P> abandoned = new HashSet<>();
     for (P p : orphans) {
       if (p.status == P.ABANDONED) {
         abandoned.add(p);
-        sched.resize.count(p);
-      } else if (collect(p)) {
-        found = true;
-        sched.idle.wake();
       }
     }
-    if (!abandoned.isEmpty()) {
-      sched.procs(was -> new Sched.Procs(was.all, was.max, Resize.without(was.orphans, abandoned)));
-    }
-    return found;
+    return abandoned;
   }
 
   /// O4: moves what is in an orphan to the global queue, as a thief.
@@ -162,6 +228,7 @@ final class Orphans {
     G yielded = stealAll(orphan.yielded);
     orphan.putGlobally(ring, true);
     orphan.putGlobally(yielded, false);
+    scratch.forgetTaken();
     return ring != null || yielded != null;
   }
 

@@ -77,7 +77,8 @@ final class P {
   /// One of these. Its M leaves HELD by a CAS, since sysmon may orphan it at any moment.
   volatile int status;
 
-  /// The M that holds it while it is HELD. Written by that M before the status.
+  /// The M that holds it while it is HELD. Written by that M before the status, or right after it
+  /// at the end of a call, where it mostly stands already. A guess for sysmon.
   @Nullable M holder;
 
   /// What others ask of the holder; looked at before every dispatch.

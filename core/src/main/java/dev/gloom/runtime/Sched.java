@@ -295,6 +295,7 @@ public final class Sched {
 
   /// The calling goroutine runs without a P: there may be one now, else it waits for one.
   private static void getP(M m) {
+    Headroom.check(); // a P taken from the list must become its own
     P p = m.sched.idle.acquire();
     if (p == null) {
       m.sched.mount.suspendRunnable();
@@ -463,12 +464,20 @@ public final class Sched {
     }
     if (!saidThreadLimit) {
       saidThreadLimit = true;
+      sayThreadLimit();
+    }
+    return false;
+  }
+
+  private void sayThreadLimit() {
+    try {
       System.err.printf(
           "gloom: program exceeds %d-thread limit: goroutines wait until a thread is free. Too many"
               + " of them block at once (Gloom.dump() shows where); or raise -Dgloom.maxthreads%n",
           maxThreads);
+    } catch (OutOfMemoryError e) {
+      // No memory for words; sysmon and the Starter, who ask, must go on.
     }
-    return false;
   }
 
   /// Whether one more goroutine may run without a P, because it does not stop.

@@ -113,8 +113,13 @@ final class Starter {
   }
 
   private static boolean startM(P p) {
+    Idle idle = p.sched.idle;
+    return idle.startSleeper(p) || startThread(p) || idle.startWatcher(p);
+  }
+
+  private static boolean startThread(P p) {
     try {
-      return p.sched.idle.startSleeper(p) || p.sched.startM(p);
+      return p.sched.startM(p);
     } catch (OutOfMemoryError e) {
       if (!told) {
         told = true;

@@ -157,7 +157,7 @@ final class Sysmon {
 
   private void sleep() {
     long starts = sched.idle.starts();
-    boolean quiet = starts == startsSeen;
+    boolean quiet = starts == startsSeen && !hurry;
     startsSeen = starts;
     long now = sched.clock.nanoTime();
     long nextLook = quiet && allIdle() ? sched.deadlock.look(now) : Deadlock.NEVER;

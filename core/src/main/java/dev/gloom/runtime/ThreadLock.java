@@ -137,8 +137,7 @@ public final class ThreadLock {
       m.sched.idle.give(m, p, owner);
     } else { // it has none to give
       m.sched.global.put(g);
-      Orphans.abandon(m, p);
-      m.sched.idle.comeBack(m);
+      Orphans.exchange(m, p);
     }
   }
 }

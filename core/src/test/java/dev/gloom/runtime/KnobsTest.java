@@ -136,6 +136,13 @@ class KnobsTest {
     "gloom.panic, '', handler or exit",
     "gloom.onbug, ignore, halt or log",
     "gloom.deadlock, on, report or off",
+    "gloom.maxthreads, 0, a whole number from 1 on",
+    "gloom.maxthreads, -5, a whole number from 1 on",
+    "gloom.maxthreads, 1e4, a whole number from 1 on",
+    "gloom.maxthreads, '', a whole number from 1 on",
+    "gloom.maxthreads, 99999999999, a whole number from 1 on",
+    "gloom.maxovercommit, -1, a whole number from 0 on",
+    "gloom.maxovercommit, all, a whole number from 0 on",
     "gloom.debug, schedtrace, 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
     "gloom.debug, '', 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
     "gloom.debug, schedtrace=-1, 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
@@ -148,6 +155,16 @@ class KnobsTest {
         "gloom: the system property %s is \"%s\" but must be %s: correct or remove -D%s=%s"
             .formatted(name, value, right, name, value),
         refused());
+  }
+
+  @Test
+  void limitsAreTaken() {
+    assertEquals(10_000, knobs().maxThreads(), "Go's");
+    assertEquals(Knobs.OVERCOMMIT_BY_DEFAULT, knobs().maxOvercommit());
+    properties.setProperty("gloom.maxthreads", " 7 ");
+    properties.setProperty("gloom.maxovercommit", "0");
+    assertEquals(7, knobs().maxThreads());
+    assertEquals(0, knobs().maxOvercommit());
   }
 
   private Debug debug(String godebug) {
