@@ -47,11 +47,11 @@ class OrphanRunTest {
   @AfterEach
   void nothingIsLostOrDoubled() throws Exception {
     Lab.await(() -> "not quiet: " + sched.describe(), Duration.ofSeconds(30), this::quiet);
-    for (int i = 0; i < 1_000 && sched.procs().orphans.length != 0; i++) {
+    for (int i = 0; i < 1_000 && sched.counters().orphans() != 0; i++) {
       sched.run(() -> null); // sysmon forgets them while something goes on
       Lab.spin(1_000_000);
     }
-    assertEquals(0, sched.procs().orphans.length, sched::describe);
+    assertEquals(0, sched.counters().orphans(), sched::describe);
     assertEquals(0, sched.counters().rescues(), sched::describe);
     assertEquals(0, sched.counters().overcommitted(), sched::describe);
     Lab.await(() -> "not quiet: " + sched.describe(), Duration.ofSeconds(30), this::quiet);
