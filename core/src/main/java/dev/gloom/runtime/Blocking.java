@@ -131,15 +131,9 @@ public final class Blocking {
   /// X2, on the goroutine's stack.
   private static void resumeWithoutP(M m) {
     try {
-      Headroom.check();
-      P p = m.sched.idle.acquire();
-      if (p != null) {
-        p.heldBy(m);
-        return;
-      }
       m.sched.overcommitted.getAndIncrement();
-      m.overcommitted = true;
-      m.sched.mount.suspendRunnable();
+      m.overcommitted = true; // also if there is no room for more: then the next scheduling point
+      Sched.getP(m);
     } catch (StackOverflowError | OutOfMemoryError e) {
       // No room to suspend: it goes on as it is, and the call has its result.
     }
