@@ -14,6 +14,7 @@ import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeTransform;
 import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
+import java.lang.classfile.MethodTransform;
 import java.lang.classfile.TypeKind;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.constant.ClassDesc;
@@ -159,8 +160,15 @@ public final class Announcements {
     return ClassFile.of()
         .transformClass(
             model,
-            ClassTransform.transformingMethodBodies(m -> is(m, "begin", BEGIN), begin)
-                .andThen(ClassTransform.transformingMethodBodies(m -> is(m, "end", END), end)));
+            (type, element) -> {
+              if (element instanceof MethodModel m && is(m, "begin", BEGIN)) {
+                type.transformMethod(m, MethodTransform.transformingCode(begin));
+              } else if (element instanceof MethodModel m && is(m, "end", END)) {
+                type.transformMethod(m, MethodTransform.transformingCode(end));
+              } else {
+                type.with(element);
+              }
+            });
   }
 
   private static boolean is(MethodModel method, String name, MethodTypeDesc type) {
