@@ -324,6 +324,9 @@ public final class Channel {
         w.state = Waiter.DONE;
         if (w.g != null) {
           w.g.unwoken = true;
+          if (w.g.entry != null) {
+            w.g.entry.held = w.g;
+          }
           w.g.sched.stranded = true;
         }
       }
@@ -363,6 +366,9 @@ public final class Channel {
         w.state = Waiter.DONE;
         if (w.g != null) {
           w.g.unwoken = true;
+          if (w.g.entry != null) {
+            w.g.entry.held = w.g;
+          }
           w.g.sched.stranded = true;
         }
       }

@@ -69,6 +69,7 @@ final class FindWork {
     p.inherit = false;
     if (p.tick - p.globalAt >= 0) {
       p.globalAt = p.tick + GLOBAL_EVERY;
+      p.forgetTaken();
       g = longWaiting(sched, p);
       if (g != null) {
         return g;

@@ -114,7 +114,10 @@ public final class G implements Executor, Runnable {
   /// Set when the wake-up of this goroutine failed for lack of stack ({@link Waiter}); as above.
   volatile boolean unwoken;
 
-  // The registry's: a doubly linked list, under its shard's lock.
+  /// Its entry in a registry that does not keep it; null in one that does. Set at its start.
+  WeakRegistry.@Nullable Entry entry;
+
+  // The other registry's: a doubly linked list, under its shard's lock.
   @Nullable G registryNext;
   @Nullable G registryPrevious;
   byte shard;
@@ -187,6 +190,9 @@ public final class G implements Executor, Runnable {
       // No call in here: there is no stack for one.
       if (!published) {
         strandedAs = claimed ? STRANDED_CLAIMED : STRANDED_UNCLAIMED;
+        if (entry != null) {
+          entry.held = this;
+        }
       }
       sched.stranded = true;
       try {
@@ -241,6 +247,9 @@ public final class G implements Executor, Runnable {
 
   /// Finishes what an `execute` or a wake-up without stack left undone. For sysmon.
   void recover() {
+    if (entry != null) {
+      entry.held = null; // first: header of WeakRegistry
+    }
     if (unwoken) {
       unwoken = false;
       LockSupport.unpark(thread);

@@ -187,8 +187,7 @@ final class Idle {
   /// a searcher, or is in the idle list.
   void release(M m, P p) {
     assert p.isEmpty() : p;
-    p.queue.forgetTaken();
-    p.yielded.forgetTaken();
+    p.forgetTaken();
     p.newEarliest = false; // see watch
     m.p = null;
     DECIDING.getAndAdd(this, 1);
@@ -262,8 +261,7 @@ final class Idle {
 
   /// I1, I3 and I5 for an M that cannot take the P back, nor be the watcher.
   private void shelve(P p) {
-    p.queue.forgetTaken();
-    p.yielded.forgetTaken();
+    p.forgetTaken();
     p.newEarliest = false;
     DECIDING.getAndAdd(this, 1);
     boolean retired = false;

@@ -14,13 +14,16 @@ import org.jspecify.annotations.Nullable;
 /// @param debug what the scheduler prints about itself
 /// @param dumpSignal the signal that asks for a dump of all goroutines, if any
 /// @param detectDeadlock whether a deadlock of all goroutines is reported
+/// @param keepsAll whether a goroutine that nobody can wake any more stays; the JDK's own setting
+///   for virtual threads, `jdk.trackAllThreads`, decides
 public record Knobs(
     int maxProcs,
     boolean exitOnPanic,
     boolean haltOnBug,
     Debug debug,
     @Nullable String dumpSignal,
-    boolean detectDeadlock) {
+    boolean detectDeadlock,
+    boolean keepsAll) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
 
@@ -29,7 +32,7 @@ public record Knobs(
 
   /// With the defaults of what else there is.
   Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
-    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true);
+    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true, true);
   }
 
   /// The settings of this process.
@@ -45,7 +48,13 @@ public record Knobs(
         !oneOf(properties, "gloom.onbug", "halt", "log"),
         Debug.of(properties, environment),
         dumpSignal(properties.getProperty("gloom.dumpsignal", "off")),
-        !oneOf(properties, "gloom.deadlock", "report", "off"));
+        !oneOf(properties, "gloom.deadlock", "report", "off"),
+        keepsAll(properties.getProperty("jdk.trackAllThreads", "")));
+  }
+
+  /// As the JDK reads it.
+  private static boolean keepsAll(String value) {
+    return value.isEmpty() || Boolean.parseBoolean(value);
   }
 
   /// Checks a number of processors that a caller gave.

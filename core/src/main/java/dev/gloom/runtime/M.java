@@ -69,17 +69,28 @@ final class M extends Thread {
   @Override
   public void run() {
     try {
-      for (G g = next(); g != null; g = next()) {
-        M owner = g.lastM == this ? null : g.lockedM;
-        if (owner == null) {
-          dispatch(g);
-        } else {
-          ThreadLock.handOver(this, owner);
-        }
+      while (runNext()) {
+        // A method of its own, so that an M that sleeps has no frame that holds the last goroutine:
+        // the collector may want it.
       }
     } catch (Throwable e) {
       Fatal.bug(sched, getName(), e);
     }
+  }
+
+  /// False if this thread is to end.
+  private boolean runNext() {
+    G g = next();
+    if (g == null) {
+      return false;
+    }
+    M owner = g.lastM == this ? null : g.lockedM;
+    if (owner == null) {
+      dispatch(g);
+    } else {
+      ThreadLock.handOver(this, owner);
+    }
+    return true;
   }
 
   /// The goroutine to run now; null if this thread is to end.

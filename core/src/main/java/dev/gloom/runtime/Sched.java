@@ -40,7 +40,7 @@ public final class Sched {
   final boolean haltOnBug;
 
   final GlobalQueue global = new GlobalQueue();
-  final Registry registry = new Registry();
+  final Registry registry;
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
   final Resize resize;
@@ -119,6 +119,7 @@ public final class Sched {
     this.parker = parker;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
+    this.registry = Registry.of(knobs);
     this.deadlock = new Deadlock(this, knobs.detectDeadlock());
     this.trace = new Schedtrace(this, knobs.debug());
     if (knobs.dumpSignal() != null) {

@@ -131,6 +131,9 @@ public final class Selector {
             w.state = Waiter.DONE;
             if (w.g != null) {
               w.g.unwoken = true;
+              if (w.g.entry != null) {
+                w.g.entry.held = w.g;
+              }
               w.g.sched.stranded = true;
             }
           }
@@ -368,6 +371,9 @@ public final class Selector {
         w.state = Waiter.DONE;
         if (w.g != null) {
           w.g.unwoken = true;
+          if (w.g.entry != null) {
+            w.g.entry.held = w.g;
+          }
           w.g.sched.stranded = true;
         }
       }

@@ -163,6 +163,7 @@ final class Sysmon {
         now = sched.clock.nanoTime()) {
       sched.parker.parkNanos(Math.min(most, until - now));
       sched.cpuFollower.look(sched.clock.nanoTime());
+      sched.registry.sweep();
     }
   }
 
@@ -179,6 +180,7 @@ final class Sysmon {
       acted = true;
     }
     sched.cpuFollower.look(now);
+    sched.registry.sweep();
     if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
       readAnew(now);
     } else {
