@@ -98,9 +98,10 @@ public final class G implements Executor, Runnable {
   /// Where it was started, if known.
   public final @Nullable StackTraceElement site;
 
-  /// Why it waits, if it waits through gloom. Written by the goroutine itself, before it parks and
-  /// null again after; others read it a little late.
-  public @Nullable WaitReason waitReason;
+  /// Why it waits, if it waits through gloom: a {@link WaitReason#code}, else 0. Written by the
+  /// goroutine itself, before it parks and again after; others read it a little late. A number,
+  /// since with G1 the store of a reference into an old goroutine costs a fence.
+  byte waitReason;
 
   /// When it last went to wait, by the scheduler's coarse clock. Written by its M while the word is
   /// still RUNNING.
@@ -335,6 +336,11 @@ public final class G implements Executor, Runnable {
     }
     sched.registry.remove(this);
     return true;
+  }
+
+  /// Why it waits, if it waits through gloom.
+  public @Nullable WaitReason waitReason() {
+    return WaitReason.of(waitReason);
   }
 
   /// What it is doing, in Go's terms, read from its thread.

@@ -212,11 +212,11 @@ public final class Sched {
       Thread.sleep(duration);
       return;
     }
-    g.waitReason = WaitReason.SLEEP;
+    g.waitReason = WaitReason.SLEEP.code;
     try {
       Thread.sleep(duration);
     } finally {
-      g.waitReason = null;
+      g.waitReason = 0;
     }
   }
 
