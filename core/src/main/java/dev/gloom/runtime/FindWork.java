@@ -196,15 +196,19 @@ final class FindWork {
       p.ringDue(p.timers);
     }
     if ((request & P.PREEMPT) != 0) {
-      p.served(P.PREEMPT);
-      // The chain through run-next has used up its slice: behind everybody else, as one who is
-      // preempted. In Go the request is lost at the next dispatch of the chain (its issue 52934).
-      G g = p.takeNext();
-      if (g != null) {
-        p.flushYielded(Integer.MAX_VALUE);
-        sched.global.put(g);
-        sched.idle.wake();
-      }
+      servePreemption(sched, p);
+    }
+  }
+
+  /// The chain through run-next has used up its slice: behind everybody else, as one who is
+  /// preempted. In Go the request is lost at the next dispatch of the chain (its issue 52934).
+  static void servePreemption(Sched sched, P p) {
+    p.served(P.PREEMPT);
+    G g = p.takeNext();
+    if (g != null) {
+      p.flushYielded(Integer.MAX_VALUE);
+      sched.global.put(g);
+      sched.idle.wake();
     }
   }
 }

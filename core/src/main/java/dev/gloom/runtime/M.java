@@ -185,6 +185,9 @@ final class M extends Thread {
       sched.global.put(g);
       sched.idle.wake();
     } else {
+      if ((p.request & P.PREEMPT) != 0) {
+        FindWork.servePreemption(sched, p); // now: run-next goes before one that yields
+      }
       p.putYielded(g);
       sched.publishedInRing();
     }
