@@ -187,10 +187,25 @@ final class Idle {
   /// a searcher, or is in the idle list.
   void release(M m, P p) {
     assert p.isEmpty() : p;
-    p.forgetTaken();
-    p.newEarliest = false; // see watch
     m.p = null;
     DECIDING.getAndAdd(this, 1);
+    putAway(p, m);
+    if (m.spinning) {
+      stopSearching(m);
+    }
+    if (sched.hasQueuedWork()) {
+      takeBack(m);
+    } else {
+      watch(m);
+    }
+    DECIDING.getAndAdd(this, -1);
+  }
+
+  /// I1: into the idle list with a P that nobody holds any more, unless too many are in use; and
+  /// with the M that held it, if that has nothing else to do.
+  private void putAway(P p, @Nullable M m) {
+    p.forgetTaken();
+    p.newEarliest = false; // see watch
     boolean retired = false;
     lock.acquire();
     if (surplus > 0) {
@@ -202,20 +217,13 @@ final class Idle {
       idlePs = p;
       idleCount = idleCount + 1;
     }
-    push(m);
+    if (m != null) {
+      push(m);
+    }
     lock.held = 0;
     if (retired) {
       sched.resize.moveAlarms(p);
     }
-    if (m.spinning) {
-      stopSearching(m);
-    }
-    if (sched.hasQueuedWork()) {
-      takeBack(m);
-    } else {
-      watch(m);
-    }
-    DECIDING.getAndAdd(this, -1);
   }
 
   /// Whether this P, whose M asks, goes. Then what it had is given to others, and the M, which has
@@ -261,24 +269,8 @@ final class Idle {
 
   /// I1, I3 and I5 for an M that cannot take the P back, nor be the watcher.
   private void shelve(P p) {
-    p.forgetTaken();
-    p.newEarliest = false;
     DECIDING.getAndAdd(this, 1);
-    boolean retired = false;
-    lock.acquire();
-    if (surplus > 0) {
-      surplus = surplus - 1;
-      p.retired = true;
-      retired = true;
-    } else {
-      p.link = idlePs;
-      idlePs = p;
-      idleCount = idleCount + 1;
-    }
-    lock.held = 0;
-    if (retired) {
-      sched.resize.moveAlarms(p);
-    }
+    putAway(p, null);
     if (sched.hasQueuedWork()) {
       wake();
     } else {
