@@ -63,6 +63,8 @@ public final class Agent {
       Observer.start(jdk);
       return;
     }
+    // Whoever could wake a thread of such a program, gloom does not know: it never says deadlock.
+    System.setProperty("gloom.deadlock", "off");
     ForkJoinPool dropIn = DropIn.inPlaceOf(jdk, Sched.byDefault(), options);
     DefaultScheduler.replace(dropIn);
     if (jdk.getPoolSize() != 0 || jdk.getStealCount() != 0) {
