@@ -65,8 +65,8 @@ public final class G implements Executor, Runnable {
   private static final int RUNNING = 4;
   private static final int AGAIN = 5; // after RUNNING: `>= RUNNING` means on an M
 
-  static final int STRANDED_CLAIMED = 1;
-  private static final int STRANDED_UNCLAIMED = 2;
+  static final byte STRANDED_CLAIMED = 1;
+  private static final byte STRANDED_UNCLAIMED = 2;
 
   // What every switch touches comes first: the JVM lays out references in this order, and the fewer
   // cache lines a thousand goroutines take, the better.
@@ -110,7 +110,7 @@ public final class G implements Executor, Runnable {
   private @Nullable Callable<?> body;
 
   /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
-  volatile int strandedAs;
+  volatile byte strandedAs;
 
   /// Set when the wake-up of this goroutine failed for lack of stack ({@link Waiter}); as above.
   volatile boolean unwoken;
@@ -121,8 +121,7 @@ public final class G implements Executor, Runnable {
   // The other registry's: a doubly linked list, under its shard's lock.
   @Nullable G registryNext;
   @Nullable G registryPrevious;
-  byte shard;
-  boolean registered;
+  byte shard = -1; // it is in none
 
   /// A goroutine with a thread of its own, not started.
   @SuppressWarnings("this-escape") // its thread gets it as scheduler and cannot use it before start

@@ -32,7 +32,6 @@ final class StrongRegistry implements Registry {
     Shard s = shards[index];
     s.lock.acquire();
     g.shard = (byte) index;
-    g.registered = true;
     g.registryNext = s.first;
     if (s.first != null) {
       s.first.registryPrevious = g;
@@ -44,10 +43,14 @@ final class StrongRegistry implements Registry {
 
   @Override
   public void remove(G g) {
-    Shard s = shards[g.shard];
+    int index = g.shard;
+    if (index < 0) {
+      return;
+    }
+    Shard s = shards[index];
     s.lock.acquire();
-    if (g.registered) {
-      g.registered = false;
+    if (g.shard == index) {
+      g.shard = -1;
       if (g.registryPrevious == null) {
         s.first = g.registryNext;
       } else {
