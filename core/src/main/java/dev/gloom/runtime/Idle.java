@@ -579,6 +579,17 @@ final class Idle {
     return idleCount;
   }
 
+  /// Whether `p` is idle at this moment. For sysmon.
+  boolean contains(P p) {
+    boolean found = false;
+    lock.acquire();
+    for (P idle = idlePs; idle != null && !found; idle = idle.link) {
+      found = idle == p;
+    }
+    lock.held = 0;
+    return found;
+  }
+
   int searching() {
     return searching;
   }

@@ -137,8 +137,7 @@ class OptionsChildTest {
             List.of(agent("maxprocs=2,debug=schedtrace=100;scheddetail=1")), SleepingProgram.class);
     assertTrue(child.succeeded().err().lines().anyMatch(l -> l.startsWith("  P1: ")), child.err());
     assertTrue(
-        child.err().lines().anyMatch(l -> l.matches("  G\\d+: status=4\\(park\\).*")),
-        child.err());
+        child.err().lines().anyMatch(l -> l.matches("  G\\d+: status=4\\(park\\).*")), child.err());
   }
 
   // Packages. What is started here comes from dev.gloom.dropin, and from its package `other`.
