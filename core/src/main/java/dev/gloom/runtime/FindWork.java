@@ -69,7 +69,9 @@ final class FindWork {
     p.inherit = false;
     if (p.tick - p.globalAt >= 0) {
       p.globalAt = p.tick + GLOBAL_EVERY;
-      p.forgetTaken();
+      if (!sched.keepsAll) {
+        p.forgetTaken();
+      }
       g = longWaiting(sched, p);
       if (g != null) {
         return g;

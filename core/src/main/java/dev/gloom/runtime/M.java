@@ -69,28 +69,20 @@ final class M extends Thread {
   @Override
   public void run() {
     try {
-      while (runNext()) {
-        // A method of its own, so that an M that sleeps has no frame that holds the last goroutine:
-        // the collector may want it.
+      G g = next();
+      while (g != null) {
+        M owner = g.lastM == this ? null : g.lockedM;
+        if (owner == null) {
+          dispatch(g);
+        } else {
+          ThreadLock.handOver(this, owner);
+        }
+        g = null; // or an M that sleeps would keep its last goroutine from the collector
+        g = next();
       }
     } catch (Throwable e) {
       Fatal.bug(sched, getName(), e);
     }
-  }
-
-  /// False if this thread is to end.
-  private boolean runNext() {
-    G g = next();
-    if (g == null) {
-      return false;
-    }
-    M owner = g.lastM == this ? null : g.lockedM;
-    if (owner == null) {
-      dispatch(g);
-    } else {
-      ThreadLock.handOver(this, owner);
-    }
-    return true;
   }
 
   /// The goroutine to run now; null if this thread is to end.

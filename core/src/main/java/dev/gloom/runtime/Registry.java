@@ -9,11 +9,6 @@ package dev.gloom.runtime;
 ///
 /// Go: `allgs`
 interface Registry {
-  /// What the process asks for.
-  static Registry of(Knobs knobs) {
-    return knobs.keepsAll() ? new StrongRegistry() : new WeakRegistry();
-  }
-
   /// A goroutine starts. Fails, if at all, before it has changed anything.
   void add(G g);
 

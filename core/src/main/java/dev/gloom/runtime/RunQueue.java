@@ -157,7 +157,8 @@ final class RunQueue {
   }
 
   /// Lets go of goroutines that were taken: a stale slot would keep an ended one and all it refers
-  /// to from the collector. Called when the owner goes idle, and now and then while it does not.
+  /// to from the collector. Called when the owner goes idle, and, where it matters, now and then
+  /// while it does not.
   void forgetTaken() {
     int h = head;
     int oldest = tailPlain() - ring.length; // what was before has been overwritten

@@ -39,6 +39,9 @@ public final class Sched {
   final boolean exitOnPanic;
   final boolean haltOnBug;
 
+  /// Whether goroutines that nobody can wake any more stay. See Registry.
+  final boolean keepsAll;
+
   final GlobalQueue global = new GlobalQueue();
   final Registry registry;
   final Idle idle = new Idle(this);
@@ -119,7 +122,8 @@ public final class Sched {
     this.parker = parker;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
-    this.registry = Registry.of(knobs);
+    this.keepsAll = knobs.keepsAll();
+    this.registry = keepsAll ? new StrongRegistry() : new WeakRegistry();
     this.deadlock = new Deadlock(this, knobs.detectDeadlock());
     this.trace = new Schedtrace(this, knobs.debug());
     if (knobs.dumpSignal() != null) {
