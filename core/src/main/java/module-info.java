@@ -6,5 +6,9 @@ module dev.gloom {
   // works.
   requires static java.instrument;
 
+  // As above: without it there are no beans.
+  requires static java.management;
+
   exports dev.gloom;
+  exports dev.gloom.observe;
 }

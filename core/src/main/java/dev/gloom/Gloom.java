@@ -5,6 +5,7 @@ import dev.gloom.runtime.Sched;
 import dev.gloom.runtime.Selector;
 import dev.gloom.runtime.ThreadLock;
 import dev.gloom.runtime.Ticket;
+import dev.gloom.runtime.Undisturbed;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -66,6 +67,13 @@ public final class Gloom {
   /// The same for a call that is known to last: the processor is given up at once.
   public static <T extends @Nullable Object> T blockingLong(Callable<T> call) throws Exception {
     return Blocking.call(Objects.requireNonNull(call, "blocking call of null"), true);
+  }
+
+  /// Makes a call that is not preempted: it keeps its processor, however long it runs, until it
+  /// waits, yields or ends. For code that relies on running undisturbed. On a thread that is no
+  /// goroutine it is just a call.
+  public static <T extends @Nullable Object> T nonPreemptible(Callable<T> call) throws Exception {
+    return Undisturbed.call(Objects.requireNonNull(call, "nonPreemptible call of null"));
   }
 
   /// Locks the calling goroutine to its OS thread: until it has called {@link #unlockOSThread} as
@@ -184,6 +192,11 @@ public final class Gloom {
   /// Makes threads that are goroutines once started.
   public static ThreadFactory threadFactory() {
     return scheduler().threadFactory();
+  }
+
+  /// The same for threads that are never preempted; see {@link #nonPreemptible}.
+  public static ThreadFactory nonPreemptibleThreadFactory() {
+    return scheduler().nonPreemptibleThreadFactory();
   }
 
   /// A new executor that runs each task in a goroutine of its own; its close waits for its tasks.

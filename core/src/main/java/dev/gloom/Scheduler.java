@@ -1,10 +1,13 @@
 package dev.gloom;
 
+import dev.gloom.observe.Jmx;
 import dev.gloom.runtime.Dump;
 import dev.gloom.runtime.G;
 import dev.gloom.runtime.Knobs;
+import dev.gloom.runtime.Managed;
 import dev.gloom.runtime.Sched;
 import dev.gloom.runtime.Spawn;
+import dev.gloom.runtime.Undisturbed;
 import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -24,6 +27,10 @@ import java.util.concurrent.ThreadFactory;
 /// those that are parked can still be woken, and the threads end when the last goroutine has.
 public final class Scheduler implements AutoCloseable {
   private final Sched sched;
+
+  static {
+    Managed.whenUsed(new Jmx());
+  }
 
   Scheduler(Sched sched) {
     this.sched = sched;
@@ -101,6 +108,14 @@ public final class Scheduler implements AutoCloseable {
     };
   }
 
+  /// The same for goroutines that are never preempted; see {@link Gloom#nonPreemptible}.
+  public ThreadFactory nonPreemptibleThreadFactory() {
+    return body -> {
+      Objects.requireNonNull(body, "newThread of null");
+      return Undisturbed.always(Spawn.make(sched, "", Executors.callable(body), null)).thread();
+    };
+  }
+
   /// A new executor that runs each task in a goroutine of its own; its close waits for its tasks.
   public ExecutorService executor() {
     return Executors.newThreadPerTaskExecutor(threadFactory());
@@ -114,6 +129,7 @@ public final class Scheduler implements AutoCloseable {
         c.idleProcs(),
         c.searching(),
         c.threads(),
+        c.threadsStarted(),
         c.idleThreads(),
         c.goroutines(),
         c.started(),
@@ -126,8 +142,21 @@ public final class Scheduler implements AutoCloseable {
         c.wakeups(),
         c.handoffs(),
         c.alarms(),
+        c.alarmsLateNanos(),
         c.blockingCalls(),
         c.overcommitted(),
+        c.retaken(),
+        c.takenBlocked(),
+        c.takenBurning(),
+        c.preemptedAtPoints(),
+        c.preemptedAtChecks(),
+        new Stats.Net(
+            c.net().poller(),
+            c.net().waiting(),
+            c.net().ready(),
+            c.net().polls(),
+            c.net().blockingPolls(),
+            c.net().monitorPolls()),
         c.rescues());
   }
 

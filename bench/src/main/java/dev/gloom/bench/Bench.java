@@ -81,7 +81,7 @@ final class Bench implements Callable<Integer> {
   @Option(names = "--scale", hidden = true, defaultValue = "1")
   private double scale;
 
-  @Option(names = "--warmup", hidden = true, defaultValue = "1.5")
+  @Option(names = "--warmup", hidden = true, defaultValue = "3")
   private double warmupSeconds;
 
   @Option(names = "--timeout", hidden = true, defaultValue = "120")

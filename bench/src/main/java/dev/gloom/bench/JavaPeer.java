@@ -64,6 +64,7 @@ record JavaPeer(String name, String about) implements Peer {
     var flags = new ArrayList<String>();
     flags.add("-Xms" + settings.heap());
     flags.add("-Xmx" + settings.heap());
+    flags.add("-XX:+AlwaysPreTouch"); // else rounds pay for pages that nobody has used before
     flags.addAll(opens());
     flags.addAll(settings.jvmArgs());
     return flags;

@@ -3,6 +3,8 @@ package dev.gloom.agent;
 import dev.gloom.jdk.DefaultScheduler;
 import dev.gloom.jdk.Unlock;
 import dev.gloom.jdk.Vthread;
+import dev.gloom.observe.Jmx;
+import dev.gloom.runtime.Managed;
 import dev.gloom.runtime.Sched;
 import java.lang.instrument.Instrumentation;
 import java.util.concurrent.ForkJoinPool;
@@ -65,7 +67,8 @@ public final class Agent {
     }
     // Whoever could wake a thread of such a program, gloom does not know: it never says deadlock.
     System.setProperty("gloom.deadlock", "off");
-    ForkJoinPool dropIn = DropIn.inPlaceOf(jdk, Sched.byDefault(), options);
+    Sched sched = Sched.byDefault();
+    ForkJoinPool dropIn = DropIn.inPlaceOf(jdk, sched, options);
     DefaultScheduler.replace(dropIn);
     if (jdk.getPoolSize() != 0 || jdk.getStealCount() != 0) {
       // Virtual threads have run before: this is a JVM that was attached to.
@@ -78,6 +81,8 @@ public final class Agent {
               + Runtime.version()
               + ") goes on with its own scheduler when it is replaced");
     }
+    Managed.whenUsed(new Jmx());
+    Preemptor.start(instrumentation, Packages.of(options), sched.hogs());
   }
 
   private static void unsupported(Options options, Throwable e) {

@@ -1,6 +1,7 @@
 package dev.gloom.agent;
 
 import dev.gloom.runtime.Knobs;
+import dev.gloom.runtime.Preemption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -53,6 +54,10 @@ record Options(
         exclude=P:Q…            not those started by code of these packages and below
         unsupported=run|stop    on a JDK that gloom cannot work with: go on without gloom (default),
                                 or end with status 1
+        slice=MS                how long one may run while others wait, in ms from 1; default 10
+        preempt=M               what is done about one that computes without a pause for longer:
+                                adaptive (default): its class gets checks in its loops, once it has
+                                been caught; eager: every class does, when it is loaded; off
         onbug=halt|log          after a bug of gloom's own: report and end the JVM (default: a
                                 scheduler that lost track of its threads answers nobody), or go on
         debug=K=V;K=V…          as the property gloom.debug, with ; for its commas
@@ -86,6 +91,8 @@ record Options(
         case "include" -> include = packages(name, value);
         case "exclude" -> exclude = packages(name, value);
         case "maxprocs" -> properties.put("gloom.maxprocs", maxProcs(value));
+        case "slice" -> properties.put("gloom.slice", slice(value));
+        case "preempt" -> properties.put("gloom.preempt", preempt(value));
         case "onbug" -> properties.put("gloom.onbug", oneOf(name, value, "halt", "log"));
         case "debug" -> properties.put("gloom.debug", debug(value));
         default ->
@@ -136,6 +143,23 @@ record Options(
       return value;
     } catch (IllegalArgumentException _) {
       throw malformed("maxprocs", value, "a whole number from 1 to " + Knobs.MAX_PROCS_LIMIT);
+    }
+  }
+
+  private static String slice(String value) {
+    try {
+      long _ = Preemption.sliceNanos(value);
+      return value;
+    } catch (IllegalArgumentException _) {
+      throw malformed("slice", value, Preemption.SLICE_RANGE);
+    }
+  }
+
+  private static String preempt(String value) {
+    try {
+      return Preemption.Mode.of(value).word();
+    } catch (IllegalArgumentException _) {
+      throw malformed("preempt", value, Preemption.MODE_RANGE);
     }
   }
 

@@ -134,7 +134,8 @@ public final class Container {
             .op(ALOAD_0)
             .op(GETFIELD, threads)
             .invokeInterface(
-                type.interfaceMethod("java/util/function/Supplier", "get", "()Ljava/lang/Object;"))
+                type.interfaceMethod("java/util/function/Supplier", "get", "()Ljava/lang/Object;"),
+                0)
             .op(CHECKCAST, type.type(stream))
             .op(ARETURN));
     return type.toByteArray();

@@ -114,20 +114,31 @@ final class TinyClass {
 
   /// The instructions that are used here, with their codes.
   static final class Code {
+    static final int ICONST_0 = 0x03;
     static final int ICONST_1 = 0x04;
+    static final int ICONST_2 = 0x05;
+    static final int ICONST_3 = 0x06;
+    static final int LDC_W = 0x13;
+    static final int ILOAD_1 = 0x1b;
+    static final int ILOAD_2 = 0x1c;
     static final int ALOAD_0 = 0x2a;
     static final int ALOAD_1 = 0x2b;
     static final int ALOAD_2 = 0x2c;
+    static final int ALOAD_3 = 0x2d;
     static final int ASTORE_2 = 0x4d;
     static final int POP = 0x57;
+    static final int DUP = 0x59;
+    static final int IRETURN = 0xac;
     static final int ARETURN = 0xb0;
     static final int RETURN = 0xb1;
+    static final int GETSTATIC = 0xb2;
     static final int GETFIELD = 0xb4;
     static final int PUTFIELD = 0xb5;
     static final int INVOKEVIRTUAL = 0xb6;
     static final int INVOKESPECIAL = 0xb7;
     static final int INVOKESTATIC = 0xb8;
     private static final int INVOKEINTERFACE = 0xb9;
+    static final int NEW = 0xbb;
     static final int CHECKCAST = 0xc0;
 
     private final Bytes bytes = new Bytes();
@@ -144,7 +155,12 @@ final class TinyClass {
 
     /// Calls a method of an interface that takes no argument.
     Code invokeInterface(int constant) {
-      bytes.u1(INVOKEINTERFACE).u2(constant).u1(1).u1(0);
+      return invokeInterface(constant, 0);
+    }
+
+    /// The same with this many arguments, none of them a long or a double.
+    Code invokeInterface(int constant, int arguments) {
+      bytes.u1(INVOKEINTERFACE).u2(constant).u1(1 + arguments).u1(0);
       return this;
     }
 

@@ -1,8 +1,5 @@
 package dev.gloom.runtime;
 
-import java.lang.invoke.ConstantBootstraps;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```
 /// M                                        who takes it
-/// E1 m.p = null, m.left = p
-/// E2 p.status = BLOCKED   (release)        T1 CAS BLOCKED -> HELD; from here on its holder
-///    ... the call ...                      T2 hands it to another M (Idle.handOff)
+/// E1 CAS HELD -> BLOCKED                   T1 CAS BLOCKED -> FREE; from here on it is its own
+/// E2 m.p = null, m.left = p                T2 hands it to another M (Idle.handOff)
+///    ... the call ...
 /// X1 CAS BLOCKED -> HELD: m.p = p
 /// X2 else an idle P, or the back of the line
 /// ```
@@ -27,7 +24,10 @@ import org.jspecify.annotations.Nullable;
 /// **One writer.** The rings of a P belong to its holder. From E1 to X1 the M has no P *for any
 /// purpose*: what the call starts, wakes or arms goes to the global queue and to any heap, since
 /// `execute`, `go` and alarms ask for `m.p`. So between T1 and X1, of which one wins, there is one
-/// writer. What the M wrote before is published by E2.
+/// writer. What the M wrote before is published by E1, and between E1 and E2 it does nothing.
+///
+/// **An orphan.** If E1 fails, sysmon has given the P's slot to a new one ({@link Orphans}): the M
+/// says good-bye to it, and makes the call without.
 ///
 /// That the P which X1 gets back may have been somebody else's meanwhile, and is left lying by that
 /// one now, does no harm: a BLOCKED P belongs to whoever takes it.
@@ -66,17 +66,30 @@ public final class Blocking {
 
   private static void enter(M m, P p) {
     p.calls++;
-    m.left = p; // E1
-    m.p = null;
-    STATUS.setRelease(p, P.BLOCKED); // E2, pairs with the CAS of whoever takes it
+    if (p.casStatus(P.HELD, P.BLOCKED)) { // E1; no call from here on, on a full stack
+      m.left = p; // E2
+      m.p = null;
+    } else {
+      enterAsOrphan(m, p);
+    }
+  }
+
+  private static void enterAsOrphan(M m, P p) {
+    Headroom.checkAhead();
+    Orphans.abandon(m, p);
+    m.left = p;
   }
 
   private static void enterForLong(M m, P p) {
     Headroom.check(); // the P must reach somebody
     p.calls++;
-    m.left = p;
-    m.p = null;
-    m.sched.idle.handOff(p);
+    if (p.free()) {
+      m.left = p;
+      m.p = null;
+      m.sched.idle.handOff(p);
+    } else {
+      enterAsOrphan(m, p);
+    }
   }
 
   private static void exit() {
@@ -90,7 +103,8 @@ public final class Blocking {
   static boolean leave(M m) {
     P p = m.left;
     m.left = null;
-    if (p != null && take(p)) {
+    if (p != null && p.status == P.BLOCKED && p.casStatus(P.BLOCKED, P.HELD)) {
+      p.holder = m; // no call from here on, on a full stack
       m.p = p;
       return true;
     }
@@ -103,7 +117,7 @@ public final class Blocking {
       Headroom.check();
       P p = m.sched.idle.acquire();
       if (p != null) {
-        m.p = p;
+        p.heldBy(m);
         return;
       }
       m.sched.overcommitted.getAndIncrement();
@@ -114,12 +128,8 @@ public final class Blocking {
     }
   }
 
-  /// Makes the caller the holder of `p`, if its M has left it lying.
+  /// Makes `p` the caller's, to hand it on, if its M has left it lying.
   static boolean take(P p) {
-    return p.status == P.BLOCKED && STATUS.compareAndSet(p, P.BLOCKED, P.HELD);
+    return p.status == P.BLOCKED && p.casStatus(P.BLOCKED, P.FREE);
   }
-
-  private static final VarHandle STATUS =
-      ConstantBootstraps.fieldVarHandle(
-          MethodHandles.lookup(), "status", VarHandle.class, P.class, int.class);
 }

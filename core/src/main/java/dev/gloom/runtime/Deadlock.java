@@ -315,6 +315,10 @@ final class Deadlock {
       settled |= s == sched; // when it rings, a P starts
       return false;
     }
+    if (s.netPoll.isAwaited()) {
+      settled |= s == sched; // when its socket is ready, a P starts
+      return false;
+    }
     return s.idle.idleProcs() == s.maxProcs()
         && !s.idle.somebodyLooks()
         && !s.stranded
@@ -332,7 +336,7 @@ final class Deadlock {
 
   private boolean othersAreHarmless(Set<Thread> known) {
     for (Thread t : Starter.allThreads()) {
-      if (known.contains(t) || Starter.isThread(t) || !t.isAlive()) {
+      if (known.contains(t) || Starter.isThread(t) || Managed.isThread(t) || !t.isAlive()) {
         continue;
       }
       if (!isHarmless(t)) {

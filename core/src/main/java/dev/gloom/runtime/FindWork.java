@@ -7,12 +7,13 @@ import org.jspecify.annotations.Nullable;
 /// 1. every 61st tick, one from the global queue: else local work could starve it for ever;
 /// 2. run-next, then the ring;
 /// 3. a batch from the global queue; if it is empty, one of those that yielded here;
-/// 4. half of another P's ring, victims in random order, four rounds; in the last one also alarms
-///    that are due there, and run-next;
-/// 5. give up the P, look once more, sleep (Idle).
+/// 4. those whose sockets are ready;
+/// 5. half of another P's ring, victims in random order, four rounds; in the last one also alarms
+///    that are due there, run-next, and what lies in orphans ({@link Orphans});
+/// 6. give up the P, look once more, sleep (Idle).
 ///
 /// Before all of it, now and then, and again after step 3, the P rings its own alarms that are due;
-/// whom they wake is in its queue then.
+/// whom they wake is in its queue then. Now and then it looks at the sockets too, before all of it.
 ///
 /// Go: `findRunnable`, `stealWork`
 final class FindWork {
@@ -42,8 +43,12 @@ final class FindWork {
         continue;
       }
       p.lookAtTimers();
+      p.lookAtNet(m);
       G g = queued(sched, p);
       if (g == null && p.ringDue(p.timers)) {
+        g = queued(sched, p);
+      }
+      if (g == null && sched.netPoll.poll(m)) {
         g = queued(sched, p);
       }
       if (g == null && sched.idle.maySearch(m)) {
@@ -121,7 +126,7 @@ final class FindWork {
     return g;
   }
 
-  /// Step 4.
+  /// Step 5.
   static @Nullable G steal(Sched sched, P p) {
     Sched.Procs procs = sched.procs();
     for (int round = 0; round < STEAL_ROUNDS; round++) {
@@ -137,6 +142,12 @@ final class FindWork {
         if (g != null) {
           return g;
         }
+      }
+    }
+    for (P orphan : procs.orphans) {
+      G g = orphan == p ? null : stealFrom(sched, orphan, p, true);
+      if (g != null) {
+        return g;
       }
     }
     return null;
@@ -183,6 +194,10 @@ final class FindWork {
   private static void serve(M m, P p) {
     Sched sched = m.sched;
     int request = p.request;
+    if (p.status == P.ORPHAN) {
+      Orphans.exchange(m, p);
+      return;
+    }
     if ((request & P.RETIRE) != 0) {
       p.served(P.RETIRE);
       if (sched.idle.leaves(m, p)) {
@@ -193,12 +208,12 @@ final class FindWork {
       p.served(P.TELL);
       sched.publishedInRing();
     }
-    if ((request & P.TIMERS) != 0) {
-      p.served(P.TIMERS);
-      p.ringDue(p.timers);
-    }
     if ((request & P.PREEMPT) != 0) {
       servePreemption(sched, p);
+    }
+    if ((request & P.TIMERS) != 0) { // last: whom it wakes is no part of that chain
+      p.served(P.TIMERS);
+      p.ringDue(p.timers);
     }
   }
 

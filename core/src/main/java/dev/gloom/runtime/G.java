@@ -109,6 +109,9 @@ public final class G implements Executor, Runnable {
 
   private @Nullable Callable<?> body;
 
+  /// Whether its wait for a socket is NetPoll's; the goroutine's own.
+  boolean inNetPoll;
+
   /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
   volatile byte strandedAs;
 
@@ -122,6 +125,9 @@ public final class G implements Executor, Runnable {
   @Nullable G registryNext;
   @Nullable G registryPrevious;
   byte shard = -1; // it is in none
+
+  /// Whether it is not to be preempted. Its own, or whoever made it. See Undisturbed.
+  boolean undisturbed;
 
   /// A goroutine with a thread of its own, not started.
   @SuppressWarnings("this-escape") // its thread gets it as scheduler and cannot use it before start

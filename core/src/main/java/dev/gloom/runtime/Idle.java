@@ -61,10 +61,45 @@ import org.jspecify.annotations.Nullable;
 /// then, and the searcher does I5 if it finds nothing, and else looks whether a watcher is missing
 /// ({@link #foundWork}). {@link #wake} takes the watcher only if that leaves no P idle.
 ///
+/// **The poller.** While all Ps are idle and a goroutine waits for a socket, one idle M, the
+/// poller, sleeps in the kernel until one is ready; then it takes an idle P and makes its goroutine
+/// runnable there ({@link NetPoll}). It is not the watcher, as it is in Go: the kernel's wait for
+/// sockets counts in milliseconds, and a sleep of 100 us would take 1 ms.
+///
+/// ```
+/// waits for a socket                 M that goes idle              poller
+/// N1 waiting++; full fence           I1 idleCount++; full fence    B0 alone in there? else later
+/// N2 its M has a P? done             I7 waiting != 0, no poller?   B1 inPoll = true; full fence
+/// N3 a poller, or no idle P? done    I8 be the poller: to B0       B2 given, ending, not it? done
+/// N4 wake an M                                                     B3 sleep in the kernel
+///                                                                  B4 an idle P? take it. Deliver
+/// ```
+///
+/// The kernel remembers what becomes ready, also for a descriptor that is armed while the poller
+/// sleeps; so it is enough that there is one. If its M has a P, that P goes idle later, and I7 sees
+/// N1. If not (back from a call without a P), N3 or I7 sees the other. N4 wakes nobody while one
+/// searches: that one goes idle, or its P is busy and goes idle later. The poller ends at B4 if it
+/// gets a P, which goes idle later, or if all Ps are busy; and when {@link #wake} takes it, for the
+/// last idle P. Whoever takes it gives, then reads `inPoll`; so either B2 sees what was given or
+/// the giver sees B1 and writes to the eventfd, which stays readable until B3 returns. B0: of two
+/// that sleep in the kernel it may wake the wrong one, which takes the break away; so the next
+/// poller waits until the last one, which {@link #wake} has taken, is out.
+///
+/// While only *some* Ps are idle there need not be a poller: to wake an M each time the last one
+/// found something would cost more than it brings. The busy Ps look themselves, and if a P stays
+/// busy for a round of sysmon's while another is idle, sysmon has an M woken ({@link
+/// NetPoll#monitor}).
+///
 /// Go: `wakep`, `startm`, `stopm`, `pidleput`, `pidleget`, `mput`, `mget`, `resetspinning`,
 /// `wakeNetPoller`, `pollUntil`
 @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only, read without
 final class Idle {
+  /// How long an M sleeps that is one of too many, before it ends.
+  static final long EXPIRE_NANOS = 10_000_000_000L;
+
+  /// As many as one for each P and a few more stay for good.
+  private static final int SPARE_MS = 2;
+
   private final Sched sched;
   private final SpinLock lock = new SpinLock();
 
@@ -82,6 +117,10 @@ final class Idle {
   /// The M that sleeps only until the first alarm; written under the lock. It is not in the idle
   /// list.
   private volatile @Nullable M watcher;
+
+  /// The M that sleeps in the kernel until a socket is ready; written under the lock. It is not in
+  /// the idle list.
+  private volatile @Nullable M poller;
 
   /// Until when; written under the lock.
   private volatile long watchUntil = Alarm.NEVER;
@@ -133,6 +172,10 @@ final class Idle {
           m = watcher;
           watcher = null;
           watchUntil = Alarm.NEVER;
+          if (m == null) {
+            m = poller;
+            poller = null;
+          }
         }
         wakeups++;
       }
@@ -150,12 +193,63 @@ final class Idle {
   private void start(P p, @Nullable M m) {
     sched.sysmon.somethingStarts();
     if (m != null) {
-      m.givenSpinning = true;
-      m.given = p;
-      sched.parker.unpark(m);
+      startOn(m, p);
     } else {
       Starter.start(p);
     }
+  }
+
+  private void startOn(M m, P p) {
+    m.givenSpinning = true;
+    m.given = p;
+    rouse(m);
+  }
+
+  /// Gives a P for which a new M was wanted to one that has gone to sleep meanwhile, if there is
+  /// one.
+  boolean startSleeper(P p) {
+    M m = null;
+    lock.acquire();
+    if (idleMs != null) {
+      m = idleMs;
+      unlink(m);
+    }
+    lock.held = 0;
+    if (m == null) {
+      return false;
+    }
+    startOn(m, p);
+    return true;
+  }
+
+  /// Wakes an M that was given something, or is to end. It sets `inPoll` and then looks at what it
+  /// was given; here it was given and then `inPoll` is read: one of the two sees the other.
+  private void rouse(M m) {
+    if (m.inPoll) {
+      sched.netPoll.interrupt();
+    } else {
+      sched.parker.unpark(m);
+    }
+  }
+
+  /// Gives it to the watcher or the poller, if no other M sleeps and there may be no new one: this
+  /// P counts as a searcher, so whoever makes work ready relies on it and wakes nobody. And so does
+  /// whoever arms an alarm: see {@link #foundWork}.
+  boolean startWatcher(P p) {
+    lock.acquire();
+    M m = watcher;
+    if (m == null) {
+      m = poller;
+      poller = null;
+    }
+    watcher = null;
+    watchUntil = Alarm.NEVER;
+    lock.held = 0;
+    if (m == null) {
+      return false;
+    }
+    startOn(m, p);
+    return true;
   }
 
   /// Whether one more M may search: at most half as many as Ps that are busy, so that searching
@@ -186,6 +280,10 @@ final class Idle {
   /// Gives up the P of an M that found nothing: I1 to I3. Afterwards the M either has a P again, as
   /// a searcher, or is in the idle list.
   void release(M m, P p) {
+    if (!p.free()) {
+      Orphans.exchange(m, p);
+      return;
+    }
     assert p.isEmpty() : p;
     m.p = null;
     DECIDING.getAndAdd(this, 1);
@@ -196,7 +294,7 @@ final class Idle {
     if (sched.hasQueuedWork()) {
       takeBack(m);
     } else {
-      watch(m);
+      takePost(m);
     }
     DECIDING.getAndAdd(this, -1);
   }
@@ -229,6 +327,9 @@ final class Idle {
   /// Whether this P, whose M asks, goes. Then what it had is given to others, and the M, which has
   /// no P now, is idle. Meanwhile sysmon does not take what is on its way for lost.
   boolean leaves(M m, P p) {
+    if (!p.free()) {
+      return false; // an orphan; its M will notice
+    }
     DECIDING.getAndAdd(this, 1);
     boolean goes = retires(p);
     if (goes) {
@@ -236,6 +337,8 @@ final class Idle {
       m.p = null;
       sched.resize.moveAlarms(p);
       join(m);
+    } else {
+      p.heldBy(m);
     }
     DECIDING.getAndAdd(this, -1);
     return goes;
@@ -275,6 +378,7 @@ final class Idle {
       wake();
     } else {
       armed(sched.earliestAlarm());
+      awaited();
     }
     DECIDING.getAndAdd(this, -1);
   }
@@ -297,6 +401,10 @@ final class Idle {
       m = watcher;
       watcher = null;
       watchUntil = Alarm.NEVER;
+      if (m == null) {
+        m = poller;
+        poller = null;
+      }
     }
     lock.held = 0;
     if (m != null) {
@@ -322,10 +430,11 @@ final class Idle {
     assert m.given == null : m;
     m.givenSpinning = false;
     m.given = p;
-    sched.parker.unpark(m);
+    rouse(m);
   }
 
-  /// An idle P for an M whose goroutine is back from a call and goes on; null if there is none.
+  /// An idle P for an M whose goroutine goes on without; null if there is none. The caller becomes
+  /// its holder.
   @Nullable P acquire() {
     if (idleCount == 0) {
       return null;
@@ -345,8 +454,12 @@ final class Idle {
     return p;
   }
 
-  /// An M whose P was taken during a call is free: it takes an idle P, or joins the idle list.
+  /// An M whose P was taken is free: it takes an idle P, or joins the idle list.
   void comeBack(M m) {
+    decides();
+    if (m.spinning) {
+      stopSearching(m); // what relied on it: see search; and without an idle P nobody had to look
+    }
     P p = null;
     lock.acquire();
     if (idlePs == null) {
@@ -358,6 +471,17 @@ final class Idle {
     if (p != null) {
       search(m, p);
     }
+    decided();
+  }
+
+  /// Goroutines are on the way from one queue to another, and whoever moves them wakes somebody
+  /// afterwards: until {@link #decided} sysmon does not take them for lost.
+  void decides() {
+    DECIDING.getAndAdd(this, 1);
+  }
+
+  void decided() {
+    DECIDING.getAndAdd(this, -1);
   }
 
   private void stopSearching(M m) {
@@ -379,7 +503,7 @@ final class Idle {
   }
 
   private void search(M m, P p) {
-    m.p = p;
+    p.heldBy(m);
     m.spinning = true;
     SEARCHING.getAndAdd(this, 1);
     sched.sysmon.somethingStarts();
@@ -397,23 +521,71 @@ final class Idle {
     }
   }
 
-  /// An idle M becomes the watcher if there is none, or one that sleeps for too long: I5 and I6.
-  /// This one is awake already, so the other need not be woken.
-  private void watch(M m) {
+  /// A goroutine waits for a socket: N2 to N4.
+  void awaited() {
+    if (poller == null && idleCount != 0 && sched.netPoll.isAwaited()) {
+      wake();
+    }
+  }
+
+  /// An idle M becomes the watcher if there is none, or one that sleeps for too long: I5 and I6;
+  /// and the poller if there is none: I7 and I8. This one is awake already, so the other watcher
+  /// need not be woken, except if this one has to be the poller: then that one chooses its time
+  /// anew, and if there is none, somebody else becomes it.
+  private void takePost(M m) {
     long earliest = sched.earliestAlarm();
-    if (watchUntil <= earliest) {
+    boolean polls = sched.netPoll.isAwaited() && poller == null;
+    if (watchUntil <= earliest && !polls) {
       return;
     }
+    M other = null;
+    boolean unwatched = false;
     lock.acquire();
-    if (m.inIdleList && watchUntil > earliest) {
-      unlink(m);
-      if (watcher != null) {
-        push(watcher);
+    if (m.inIdleList) {
+      unwatched = watchUntil > earliest;
+      if (polls && poller == null) {
+        unlink(m);
+        poller = m;
+        other = watcher;
+      } else if (unwatched) {
+        unlink(m);
+        if (watcher != null) {
+          push(watcher);
+        }
+        watcher = m;
+        watchUntil = earliest;
+        unwatched = false;
       }
-      watcher = m;
-      watchUntil = earliest;
     }
     lock.held = 0;
+    if (unwatched) {
+      if (other == null) {
+        recruit();
+      } else {
+        sched.parker.unpark(other);
+      }
+    }
+  }
+
+  /// Has an M look around that has no post, a new one if all have: it takes the post that is
+  /// vacant. {@link #wake} might take the only poller for it, and this would never end.
+  private void recruit() {
+    P p = null;
+    M m = null;
+    lock.acquire();
+    if (idlePs != null) {
+      p = takeIdleP();
+      m = idleMs;
+      if (m != null) {
+        unlink(m);
+      }
+      wakeups++;
+    }
+    lock.held = 0;
+    if (p != null) {
+      SEARCHING.getAndAdd(this, 1);
+      start(p, m);
+    }
   }
 
   /// One turn of the watcher: W2 to W4, or W1 and another turn.
@@ -439,7 +611,7 @@ final class Idle {
     }
     lock.held = 0;
     if (over) {
-      watch(m); // W2, for one that is no longer the watcher
+      takePost(m); // W2, for one that is no longer the watcher
     }
   }
 
@@ -462,6 +634,29 @@ final class Idle {
     }
   }
 
+  /// One turn of the poller: B1 to B4.
+  private void keepPolling(M m) {
+    int n = sched.netPoll.block(m);
+    if (n == 0) {
+      return; // a P was given, or it is to end, or nothing at all
+    }
+    P p = null;
+    lock.acquire();
+    if (poller == m) {
+      poller = null;
+      if (idlePs == null) {
+        push(m);
+      } else {
+        p = takeIdleP();
+      }
+    }
+    lock.held = 0;
+    if (p != null) {
+      search(m, p);
+    }
+    sched.netPoll.deliver(m, n);
+  }
+
   /// Sleeps until this M has a P again; false if it is to end instead.
   boolean await(M m) {
     P p;
@@ -474,6 +669,13 @@ final class Idle {
         if (m.p != null) {
           return true;
         }
+      } else if (poller == m) {
+        keepPolling(m);
+        if (m.p != null) {
+          return true;
+        }
+      } else if (m.expires) {
+        sleepUntilItExpires(m);
       } else {
         sched.parker.park();
       }
@@ -482,14 +684,45 @@ final class Idle {
       Thread.interrupted();
     }
     m.given = null;
-    m.p = p;
+    p.heldBy(m);
     m.spinning = m.givenSpinning;
     return true;
+  }
+
+  /// Also an M that was the watcher until now and has become one of too many: its time begins here.
+  private void sleepUntilItExpires(M m) {
+    long until = sched.clock.nanoTime() + EXPIRE_NANOS;
+    while (m.given == null && !m.ending) {
+      long left = until - sched.clock.nanoTime();
+      if (left <= 0) {
+        expire(m);
+        return;
+      }
+      sched.parker.parkNanos(left);
+      Thread.interrupted();
+    }
+  }
+
+  /// Ends an M that was not needed for long: there had been a crowd of calls that hold their
+  /// thread.
+  private void expire(M m) {
+    boolean ends = false;
+    lock.acquire();
+    if (m.inIdleList) {
+      unlink(m);
+      m.ending = true;
+      ends = true;
+    }
+    lock.held = 0;
+    if (ends) {
+      sched.threadEnds();
+    }
   }
 
   /// Adds Ps that have just been made.
   void add(P[] ps, int from) {
     for (int i = from; i < ps.length; i++) {
+      ps[i].status = P.FREE;
       lock.acquire();
       ps[i].link = idlePs;
       idlePs = ps[i];
@@ -565,12 +798,21 @@ final class Idle {
       w.ending = true;
       n++;
     }
+    M polls = poller;
+    if (polls != null) {
+      poller = null;
+      polls.ending = true;
+      n++;
+    }
     lock.held = 0;
     for (M m = first; m != null; m = m.idleNext) {
       sched.parker.unpark(m);
     }
     if (w != null) {
       sched.parker.unpark(w);
+    }
+    if (polls != null) {
+      rouse(polls);
     }
     return n;
   }
@@ -601,9 +843,24 @@ final class Idle {
 
   int idleMs() {
     lock.acquire();
-    int n = watcher == null ? idleMCount : idleMCount + 1;
+    int n = idleMCount;
+    if (watcher != null) {
+      n++;
+    }
+    if (poller != null) {
+      n++;
+    }
     lock.held = 0;
     return n;
+  }
+
+  /// Whether an M sleeps in the kernel until a socket is ready, or is about to.
+  boolean hasPoller() {
+    return poller != null;
+  }
+
+  boolean isPoller(M m) {
+    return poller == m;
   }
 
   /// Until when the watcher sleeps; NEVER if there is none. For sysmon.
@@ -658,6 +915,7 @@ final class Idle {
   }
 
   private void push(M m) {
+    m.expires = idleMCount >= sched.maxProcs() + SPARE_MS; // those below it are woken after it
     m.idlePrevious = null;
     m.idleNext = idleMs;
     if (idleMs != null) {

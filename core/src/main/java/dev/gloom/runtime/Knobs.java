@@ -14,6 +14,11 @@ import org.jspecify.annotations.Nullable;
 /// @param debug what the scheduler prints about itself
 /// @param dumpSignal the signal that asks for a dump of all goroutines, if any
 /// @param detectDeadlock whether a deadlock of all goroutines is reported
+/// @param maxThreads how many threads a scheduler may have
+/// @param maxOvercommit from how many goroutines that compute without a pause the processor is
+///   taken while they go on, {@link #OVERCOMMIT_BY_DEFAULT} for four times as many as there are
+///   processors
+/// @param preemption the slice, and what is done about whoever overruns it
 /// @param keepsAll whether a goroutine that nobody can wake any more stays; the JDK's own setting
 ///   for virtual threads, `jdk.trackAllThreads`, decides
 public record Knobs(
@@ -23,16 +28,35 @@ public record Knobs(
     Debug debug,
     @Nullable String dumpSignal,
     boolean detectDeadlock,
+    int maxThreads,
+    int maxOvercommit,
+    Preemption preemption,
     boolean keepsAll) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
+
+  /// Four times as many as there are processors.
+  static final int OVERCOMMIT_BY_DEFAULT = -1;
+
+  /// Go's figure.
+  private static final int MAX_THREADS_DEFAULT = 10_000;
 
   /// As many processors as {@link Cpus} says, and as it will say later.
   public static final int BY_DEFAULT = 0;
 
   /// With the defaults of what else there is.
   Knobs(int maxProcs, boolean exitOnPanic, boolean haltOnBug) {
-    this(maxProcs, exitOnPanic, haltOnBug, Debug.OFF, null, true, true);
+    this(
+        maxProcs,
+        exitOnPanic,
+        haltOnBug,
+        Debug.OFF,
+        null,
+        true,
+        MAX_THREADS_DEFAULT,
+        OVERCOMMIT_BY_DEFAULT,
+        Preemption.DEFAULT,
+        true);
   }
 
   /// The settings of this process.
@@ -42,6 +66,7 @@ public record Knobs(
 
   static Knobs of(Properties properties, Map<String, String> environment) {
     String maxProcs = properties.getProperty("gloom.maxprocs");
+    jdkPollers(properties); // of the process, not of a scheduler; here it is only checked
     return new Knobs(
         maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS")) : maxProcs(maxProcs),
         oneOf(properties, "gloom.panic", "handler", "exit"),
@@ -49,12 +74,38 @@ public record Knobs(
         Debug.of(properties, environment),
         dumpSignal(properties.getProperty("gloom.dumpsignal", "off")),
         !oneOf(properties, "gloom.deadlock", "report", "off"),
+        number(properties, "gloom.maxthreads", MAX_THREADS_DEFAULT, 1),
+        number(properties, "gloom.maxovercommit", OVERCOMMIT_BY_DEFAULT, 0),
+        Preemption.of(
+            properties.getProperty("gloom.slice", "10"),
+            properties.getProperty("gloom.preempt", "adaptive")),
         keepsAll(properties.getProperty("jdk.trackAllThreads", "")));
   }
 
   /// As the JDK reads it.
   private static boolean keepsAll(String value) {
     return value.isEmpty() || Boolean.parseBoolean(value);
+  }
+
+  private static int number(Properties properties, String name, int byDefault, int least) {
+    String value = properties.getProperty(name);
+    if (value == null) {
+      return byDefault;
+    }
+    try {
+      int n = Integer.parseInt(value.strip());
+      if (n >= least) {
+        return n;
+      }
+    } catch (NumberFormatException _) {
+      // said below
+    }
+    throw malformed(name, value, "a whole number from " + least + " on");
+  }
+
+  /// Whether the JDK's own pollers are to serve the sockets of goroutines.
+  static boolean jdkPollers(Properties properties) {
+    return oneOf(properties, "gloom.netpoll", "epoll", "jdk");
   }
 
   /// Checks a number of processors that a caller gave.

@@ -16,6 +16,10 @@ final class M extends Thread {
   final Sched sched;
   final int mid;
 
+  /// The kernel's number of this thread; 0 if it is not known. Written at the start, before it
+  /// holds a P.
+  int tid;
+
   /// The P this M holds; its own.
   @Nullable P p;
 
@@ -29,6 +33,12 @@ final class M extends Thread {
   /// Set by `execute` when it comes from this M, on the way out of the running G's task.
   boolean requeue;
 
+  /// Set by a check on the way to suspend its goroutine; its own.
+  boolean stepsBack;
+
+  /// When a goroutine without a P last tried to get one here, at a check; its own.
+  long triedNanos;
+
   /// Whether this M counts as one that searches; its own.
   boolean spinning;
 
@@ -36,6 +46,13 @@ final class M extends Thread {
   volatile @Nullable P given;
 
   boolean givenSpinning; // published by given
+
+  /// Whether it is in the kernel, waiting for sockets, or about to be: waking it then takes more
+  /// than an unpark. See Idle.rouse.
+  volatile boolean inPoll;
+
+  /// Whether it makes a batch of goroutines runnable that it found in the poller; its own.
+  boolean delivers;
 
   /// Set under Idle's lock: the scheduler needs this thread no more.
   volatile boolean ending;
@@ -50,6 +67,9 @@ final class M extends Thread {
   @Nullable M idleNext;
   @Nullable M idlePrevious;
   boolean inIdleList;
+
+  /// Whether this M, asleep, is one of too many; written under Idle's lock, before it sleeps.
+  volatile boolean expires;
 
   M(Sched sched, int mid, P first, boolean spinning) {
     // No inherited thread locals: goroutines come and go here.
@@ -68,6 +88,7 @@ final class M extends Thread {
 
   @Override
   public void run() {
+    tid = sched.kernel.thisThread();
     try {
       G g = next();
       while (g != null) {
@@ -75,7 +96,7 @@ final class M extends Thread {
         if (owner == null) {
           dispatch(g);
         } else {
-          ThreadLock.handOver(this, owner);
+          ThreadLock.handOver(this, g, owner);
         }
         g = null; // or an M that sleeps would keep its last goroutine from the collector
         g = next();
@@ -116,6 +137,13 @@ final class M extends Thread {
     if (left != null) {
       Blocking.leave(this); // it suspended in the middle of a call
     }
+    P now = this.p;
+    if (now != null && now.status == P.ORPHAN) {
+      if (stepsBack) {
+        now.stoppedAtChecks++;
+      }
+      Orphans.abandon(this, now);
+    }
 
     // This M alone has g until its word leaves RUNNING.
     if (requeue) {
@@ -138,7 +166,7 @@ final class M extends Thread {
     }
   }
 
-  /// Its P was taken while a call held this thread.
+  /// Its P was taken while its goroutine held this thread.
   private void withoutP() {
     if (overcommitted) {
       overcommitted = false;
@@ -173,16 +201,34 @@ final class M extends Thread {
   /// Behind everybody else.
   private void yielded(G g) {
     P p = this.p;
+    boolean atCheck = stepsBack;
+    stepsBack = false;
     if (p == null) {
       sched.global.put(g);
       sched.idle.wake();
+    } else if ((p.request & P.PREEMPT) != 0) {
+      preempted(p, g, atCheck);
     } else {
-      if ((p.request & P.PREEMPT) != 0) {
-        FindWork.servePreemption(sched, p); // now: run-next goes before one that yields
-      }
       p.putYielded(g);
       sched.publishedInRing();
     }
+  }
+
+  /// To the tail of the global queue itself, behind those that yielded here before: it has had its
+  /// slice. One that a check stopped leaves its run-next to run now, as in Go: that is somebody it
+  /// woke. At a scheduling point run-next goes to the back too, there it may be a chain of
+  /// goroutines that start each other; but it goes before the one that yields.
+  private void preempted(P p, G g, boolean atCheck) {
+    if (atCheck) {
+      p.stoppedAtChecks++;
+      p.served(P.PREEMPT);
+    } else {
+      p.stoppedAtPoints++;
+      FindWork.servePreemption(sched, p); // before it: run-next was there first
+    }
+    p.flushYielded(Integer.MAX_VALUE);
+    sched.global.put(g);
+    sched.idle.wake();
   }
 
   private void readyAgain(G g) {

@@ -48,6 +48,10 @@ final class P {
   /// dispatch, when there is nothing else to do, and when sysmon says so.
   private static final int TIMERS_EVERY = 16;
 
+  /// A look at the sockets costs three switches: while somebody waits for one, it is taken at every
+  /// 61st dispatch.
+  private static final int POLL_EVERY = 61;
+
   final int id;
   final Sched sched;
   final RunQueue queue = new RunQueue();
@@ -55,14 +59,27 @@ final class P {
   final TimerHeap timers;
   final Rand rand;
 
-  /// Somebody holds it, or it is in the idle list, which Idle's lock guards.
+  /// An M holds it, and alone writes here.
   static final int HELD = 0;
 
-  /// Its M is in a call that holds the thread, and has left it for whoever takes it.
+  /// Its M is in a call that holds the thread, and has left it for whoever takes it. See Blocking.
   static final int BLOCKED = 1;
 
-  /// HELD or BLOCKED. See Blocking.
+  /// On the way to another M, in the idle list, which Idle's lock guards, or out of use.
+  static final int FREE = 2;
+
+  /// Another P has its slot, and its M does not know that yet. See Orphans.
+  static final int ORPHAN = 3;
+
+  /// Its M has noticed that it is an orphan, and has emptied it.
+  static final int ABANDONED = 4;
+
+  /// One of these. Its M leaves HELD by a CAS, since sysmon may orphan it at any moment.
   volatile int status;
+
+  /// The M that holds it while it is HELD. Written by that M before the status, or right after it
+  /// at the end of a call, where it mostly stands already. A guess for sysmon.
+  @Nullable M holder;
 
   /// What others ask of the holder; looked at before every dispatch.
   volatile int request;
@@ -81,6 +98,9 @@ final class P {
   /// Dispatches before this P next reads the clock for its alarms. Owner only.
   private int untilTimers;
 
+  /// Dispatches before this P next looks at the sockets. Owner only.
+  private int untilPoll;
+
   /// How often in a row this P ran its own run-next; owner counts up, whoever takes it away resets.
   private int ownNext;
 
@@ -95,6 +115,8 @@ final class P {
   long overflows;
   long rang;
   long calls;
+  long stoppedAtPoints;
+  long stoppedAtChecks;
 
   private long nextId;
   private long lastId;
@@ -107,6 +129,15 @@ final class P {
   // Sysmon only: the calls that it saw last, and when it saw that number first.
   long seenCalls;
   long seenCallsSinceNanos;
+
+  /// What sysmon knows about the thread that holds it.
+  final Hold hold = new Hold();
+
+  /// Sysmon has asked it to stop and wants the helper to see to it. See Hogs.
+  volatile boolean caught;
+
+  /// The tick of the slice whose goroutine is known not to stop; -1 before the first. See Hogs.
+  volatile long stuckAt = -1;
 
   // Guarded by Idle's lock.
   @Nullable P link;
@@ -122,6 +153,22 @@ final class P {
     this.id = id;
     this.timers = timers;
     this.rand = new Rand(sched.seed + id);
+  }
+
+  /// Its holder lets go of it; false if it is an orphan.
+  boolean free() {
+    return casStatus(HELD, FREE);
+  }
+
+  boolean casStatus(int from, int to) {
+    return STATUS.compareAndSet(this, from, to);
+  }
+
+  /// Makes `m`, the caller, its holder.
+  void heldBy(M m) {
+    holder = m;
+    STATUS.setRelease(this, HELD); // pairs with sysmon's read of the status
+    m.p = this;
   }
 
   /// Makes `g` the next to run; whom it pushes out goes to the tail. Answers whether others are to
@@ -201,6 +248,26 @@ final class P {
     return timers.earliest() != Alarm.NEVER && --untilTimers < 0;
   }
 
+  /// Whether it is time to look at the sockets. Owner only.
+  boolean wantsToPoll() {
+    if (--untilPoll >= 0) {
+      return false;
+    }
+    if (sched.netPoll.wantsPoll()) {
+      return true;
+    }
+    untilPoll = POLL_EVERY;
+    return false;
+  }
+
+  /// Before each dispatch: looks at the sockets, now and then.
+  void lookAtNet(M m) {
+    if (wantsToPoll()) {
+      untilPoll = POLL_EVERY;
+      sched.netPoll.poll(m);
+    }
+  }
+
   /// Rings what is due in a heap, which may be another P's; what that makes runnable comes into
   /// this P's queue. True if anything rang.
   boolean ringDue(TimerHeap heap) {
@@ -271,7 +338,8 @@ final class P {
     putGlobally(queue.takeNext(), true);
   }
 
-  private void putGlobally(@Nullable G chain, boolean first) {
+  /// Appends a chain to the global queue, or puts it in front.
+  void putGlobally(@Nullable G chain, boolean first) {
     if (chain == null) {
       return;
     }
@@ -311,7 +379,11 @@ final class P {
         .formatted(id, tick, dispatches(), queue.size(), queue.peekNext(), yielded.size(), request);
   }
 
-  private static final VarHandle REQUEST =
-      ConstantBootstraps.fieldVarHandle(
-          MethodHandles.lookup(), "request", VarHandle.class, P.class, int.class);
+  private static final VarHandle REQUEST = handle("request");
+  private static final VarHandle STATUS = handle("status");
+
+  private static VarHandle handle(String name) {
+    return ConstantBootstraps.fieldVarHandle(
+        MethodHandles.lookup(), name, VarHandle.class, P.class, int.class);
+  }
 }

@@ -41,13 +41,20 @@ final class ParkTimers extends ScheduledThreadPoolExecutor {
     }
     var timeout = new Timeout(command);
     timeout.prepare(m.sched.clock, unit.toNanos(delay));
+    add(m, timeout);
+    return timeout;
+  }
+
+  /// Into the heap of the P of `m`. It has none if the goroutine parks in the middle of a call; and
+  /// the heap is closed if the P is an orphan whose slot has gone.
+  static void add(M m, Alarm timeout) {
     P p = m.p;
-    if (p == null) {
-      m.sched.arm(m, timeout); // it parks in the middle of a call, and its M has no P
-    } else if (p.timers.add(timeout) == TimerHeap.Added.EARLIEST) {
+    TimerHeap.Added added = p == null ? TimerHeap.Added.CLOSED : p.timers.add(timeout);
+    if (added == TimerHeap.Added.CLOSED) {
+      m.sched.arm(m, timeout);
+    } else if (p != null && added == TimerHeap.Added.EARLIEST) {
       p.newEarliest = true; // its M looks for work next, and then sees to it
     }
-    return timeout;
   }
 
   /// The JDK only ever cancels what it gets.

@@ -1,5 +1,7 @@
 package dev.gloom.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /// All goroutines that have started and not ended: what is counted, dumped, and searched for those
 /// that ran out of stack.
 ///
@@ -27,4 +29,14 @@ interface Registry {
 
   /// Forgets those that the collector has taken. For sysmon.
   void sweep();
+
+  /// The one that `m` runs at this moment, if any; a moment's view.
+  default @Nullable G runningOn(M m) {
+    for (G g : snapshot()) {
+      if (g.runsOn() == m) {
+        return g;
+      }
+    }
+    return null;
+  }
 }

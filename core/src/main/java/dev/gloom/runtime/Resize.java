@@ -2,6 +2,8 @@ package dev.gloom.runtime;
 
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -38,8 +40,11 @@ final class Resize {
   /// under the lock. Go: `customGOMAXPROCS`
   private volatile boolean custom;
 
-  /// What Ps that are gone have counted. Written under the lock, read a little late.
+  /// What Ps that are gone have counted. Written under its lock, read a little late.
   private final Totals gone = new Totals();
+
+  private long goneLateNanos; // under the lock too
+  private final ReentrantLock goneLock = new ReentrantLock();
 
   Resize(Sched sched, boolean custom) {
     this.sched = sched;
@@ -101,17 +106,15 @@ final class Resize {
   private void grow(int n) {
     int before = sched.procs().max;
     dropRetired(before);
-    P[] all = sched.procs().all;
-    P[] grown;
-    Sched.Procs procs;
+    P[] made;
     int kept;
     do { // what is short of memory fails before anything has changed
       kept = Math.min(n - before, sched.idle.surplus());
-      grown = newProcs(all, n - before - kept);
-      procs = new Sched.Procs(grown, n);
+      made = newProcs(sched.procs().all, n - before - kept);
     } while (!sched.idle.keep(kept)); // those that were to go, and have not yet, stay
-    sched.procs(procs);
-    sched.idle.add(grown, all.length);
+    P[] more = made;
+    P[] all = sched.procs(was -> new Sched.Procs(joined(was.all, more), n, was.orphans)).all;
+    sched.idle.add(more, 0);
     if (before == 1) {
       for (P p : all) {
         p.ask(P.TELL);
@@ -121,11 +124,11 @@ final class Resize {
   }
 
   private void shrink(int n) {
-    Sched.Procs before = sched.procs();
-    var after = new Sched.Procs(before.all, n);
-    P idleOnes = sched.idle.retire(before.max - n);
-    sched.procs(after); // only now: with as many idle as there are to be, all would look idle
-    for (P p : before.all) {
+    P idleOnes = sched.idle.retire(sched.procs().max - n);
+    // Only now: with as many idle as there are to be, all would look idle. And a P that takes an
+    // orphan's place later sees what retire has noted.
+    P[] all = sched.procs(was -> new Sched.Procs(was.all, n, was.orphans)).all;
+    for (P p : all) {
       p.ask(P.RETIRE | P.PREEMPT);
       if (Blocking.take(p)) {
         sched.idle.handOff(p); // its M is in a call and does not come by
@@ -152,14 +155,35 @@ final class Resize {
   }
 
   private void dropRetired(int n) {
-    P[] all = sched.procs().all;
-    for (P p : all) {
+    Set<P> retired = new HashSet<>();
+    for (P p : sched.procs().all) {
       if (p.retired) {
-        gone.add(p);
+        retired.add(p);
+        count(p);
+        goneLateNanos += p.timers.lateNanos(); // of the slot, so not in count
       }
     }
-    P[] keep = Arrays.stream(all).filter(p -> !p.retired).toArray(P[]::new);
-    sched.procs(new Sched.Procs(keep, n));
+    sched.procs(was -> new Sched.Procs(without(was.all, retired), n, was.orphans));
+  }
+
+  /// Keeps what a P that goes has counted.
+  void count(P p) {
+    goneLock.lock();
+    try {
+      gone.add(p);
+    } finally {
+      goneLock.unlock();
+    }
+  }
+
+  static P[] without(P[] ps, Set<P> out) {
+    return Arrays.stream(ps).filter(p -> !out.contains(p)).toArray(P[]::new);
+  }
+
+  private static P[] joined(P[] ps, P[] more) {
+    P[] all = Arrays.copyOf(ps, ps.length + more.length);
+    System.arraycopy(more, 0, all, ps.length, more.length);
+    return all;
   }
 
   /// Gives the alarms of a P that is out of use to others. Each is told of at once if it is the
@@ -186,21 +210,27 @@ final class Resize {
     }
   }
 
+  /// How late the alarms of slots that are gone were.
+  long goneLateNanos() {
+    return goneLateNanos;
+  }
+
   Totals gone() {
     return gone;
   }
 
-  P[] newProcs(P[] existing, int more) {
-    P[] all = Arrays.copyOf(existing, existing.length + more);
-    var ids = new BitSet(all.length);
+  /// So many Ps beside those that exist.
+  P[] newProcs(P[] existing, int n) {
+    P[] made = new P[n];
+    var ids = new BitSet(existing.length + n);
     for (P p : existing) {
       ids.set(p.id);
     }
-    for (int i = existing.length; i < all.length; i++) {
+    for (int i = 0; i < n; i++) {
       int id = ids.nextClearBit(0); // the least that is free
       ids.set(id);
-      all[i] = new P(sched, id, new TimerHeap());
+      made[i] = new P(sched, id, new TimerHeap());
     }
-    return all;
+    return made;
   }
 }

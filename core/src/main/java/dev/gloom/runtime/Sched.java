@@ -5,6 +5,8 @@ import dev.gloom.jdk.JdkMount;
 import dev.gloom.jdk.Mount;
 import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Arrays;
@@ -15,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +28,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `schedt`, `schedinit`, `procresize`
 public final class Sched {
+  /// An M that is told to end has nothing left to do but that.
+  private static final Duration LAST_M_PATIENCE = Duration.ofSeconds(10);
+
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final AtomicReference<@Nullable Sched> DEFAULT = new AtomicReference<>();
 
@@ -35,9 +41,12 @@ public final class Sched {
   final long seed;
   final Clock clock;
   final Parker parker;
+  final Kernel kernel;
   final Mount mount = new JdkMount();
   final boolean exitOnPanic;
   final boolean haltOnBug;
+  private final int maxThreads;
+  private final int maxOvercommit;
 
   /// Whether goroutines that nobody can wake any more stay. See Registry.
   final boolean keepsAll;
@@ -46,7 +55,11 @@ public final class Sched {
   final Registry registry;
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
+  final NetPoll netPoll = new NetPoll(this);
+  final Hogs hogs;
+  final Managed managed = new Managed();
   final Resize resize;
+  final Orphans orphans = new Orphans(this);
   final Cpus cpus;
   final CpuFollower cpuFollower = new CpuFollower(this);
   final Schedtrace trace;
@@ -60,6 +73,7 @@ public final class Sched {
   /// sysmon at each round, and by whoever ends its deep sleep.
   long coarseNanos;
 
+  private volatile boolean saidThreadLimit;
   private volatile Procs procs;
   private volatile boolean closed;
   private final AtomicLong ids = new AtomicLong(1);
@@ -76,13 +90,19 @@ public final class Sched {
 
   /// All Ps that may hold work, and the order in which to steal from them. Replaced as a whole.
   static final class Procs {
+    private static final P[] NONE = {};
+
     final P[] all;
     final int max;
     final StealOrder order;
 
-    Procs(P[] all, int max) {
+    /// Those whose slot has another P now, and whose M may still put something there.
+    final P[] orphans;
+
+    Procs(P[] all, int max, P[] orphans) {
       this.all = all;
       this.max = max;
+      this.orphans = orphans;
       this.order = new StealOrder(all.length);
     }
   }
@@ -108,23 +128,29 @@ public final class Sched {
 
   /// The same with its seams given, for tests.
   Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker) {
-    this(maxProcs, knobs, seed, clock, parker, Cpus.ofProcess());
+    this(maxProcs, knobs, seed, clock, parker, Cpus.ofProcess(), Kernel.SYSTEM);
   }
 
-  Sched(int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker, Cpus cpus) {
+  Sched(
+      int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker, Cpus cpus, Kernel kernel) {
     Vthread.require();
     Starter.init();
     ParkTimers.install();
+    NetPoll.install();
     int number = NAMES.getAndIncrement();
     this.name = number == 0 ? "gloom" : "gloom" + number;
     this.seed = seed;
     this.clock = clock;
     this.parker = parker;
+    this.kernel = kernel;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
     this.keepsAll = knobs.keepsAll();
     this.registry = keepsAll ? new StrongRegistry() : new WeakRegistry();
+    this.maxThreads = knobs.maxThreads();
+    this.maxOvercommit = knobs.maxOvercommit();
     this.deadlock = new Deadlock(this, knobs.detectDeadlock());
+    this.hogs = new Hogs(knobs.preemption());
     this.trace = new Schedtrace(this, knobs.debug());
     if (knobs.dumpSignal() != null) {
       DumpSignal.install(knobs.dumpSignal());
@@ -134,7 +160,7 @@ public final class Sched {
     boolean custom = maxProcs != Knobs.BY_DEFAULT;
     this.resize = new Resize(this, custom);
     P[] all = resize.newProcs(new P[0], custom ? Knobs.checkMaxProcs(maxProcs) : cpus.now());
-    this.procs = new Procs(all, all.length);
+    this.procs = new Procs(all, all.length, Procs.NONE);
     idle.add(all, 0);
   }
 
@@ -202,6 +228,7 @@ public final class Sched {
         && !p.yielded.hasSome()
         && p.request == 0
         && !p.wantsToLookAtTimers()
+        && !p.wantsToPoll()
         && p.queue.isEmpty()
         && m.sched.global.isEmpty()) {
       return;
@@ -244,6 +271,10 @@ public final class Sched {
     if (m != null && m.sched == this) {
       P p = m.p;
       if (p != null) {
+        if (m.delivers) {
+          p.put(g); // one of a batch, which is published as a whole
+          return false;
+        }
         return p.putNext(g);
       }
     }
@@ -269,17 +300,30 @@ public final class Sched {
 
   /// The calling goroutine runs without a P: there may be one now, else it waits for one.
   private static void getP(M m) {
+    Headroom.check(); // a P taken from the list must become its own
     P p = m.sched.idle.acquire();
     if (p == null) {
       m.sched.mount.suspendRunnable();
     } else {
-      m.p = p;
+      p.heldBy(m);
       m.overcommitted = false;
       m.sched.overcommitted.getAndDecrement();
     }
   }
 
   private static void letOthersRun(M m, P p) {
+    G g = currentG();
+    if (g != null && g.undisturbed) {
+      return;
+    }
+    if (p.status == P.ORPHAN) {
+      Headroom.checkAhead();
+      Orphans.abandon(m, p);
+      m.overcommitted = true;
+      m.sched.overcommitted.getAndIncrement();
+      getP(m);
+      return;
+    }
     try {
       m.sched.mount.suspendRunnable();
       // The request is served in FindWork, which also sends this one's run-next to the back: else
@@ -304,8 +348,14 @@ public final class Sched {
     if (!global.isEmpty()) {
       return true;
     }
-    for (P p : procs.all) {
+    Procs now = procs;
+    for (P p : now.all) {
       if (p.hasWorkForOthers()) {
+        return true;
+      }
+    }
+    for (P p : now.orphans) {
+      if (!p.isEmpty()) {
         return true;
       }
     }
@@ -319,11 +369,12 @@ public final class Sched {
     P p = m == null ? null : m.p;
     if (p != null && p.sched == this) {
       TimerHeap.Added added = p.timers.add(alarm);
-      assert added != TimerHeap.Added.CLOSED : "a P in use with a closed heap";
       if (added == TimerHeap.Added.EARLIEST) {
         idle.armed(alarm.when);
       }
-      return;
+      if (added != TimerHeap.Added.CLOSED) { // it is if the P is an orphan and its slot has gone
+        return;
+      }
     }
     if (addToAny(alarm) == TimerHeap.Added.EARLIEST) {
       idle.armed(alarm.when);
@@ -394,12 +445,58 @@ public final class Sched {
     return resize.toDefault();
   }
 
-  void procs(Procs changed) {
-    procs = changed;
+  /// Replaces the Ps by what `change` makes of them, and answers that. It may be called again, if
+  /// somebody else was quicker.
+  Procs procs(UnaryOperator<Procs> change) {
+    for (; ; ) {
+      Procs before = procs;
+      Procs after = change.apply(before);
+      if (PROCS.compareAndSet(this, before, after)) {
+        return after;
+      }
+    }
   }
 
-  /// Starts a thread for `p`. For the Starter, whose thread it comes from.
-  void startM(P p) {
+  /// Whether a P that is taken from its M would find another: one that sleeps, or a new one.
+  boolean mayUseAnotherM() {
+    return idle.idleMs() > 0 || mayStartM();
+  }
+
+  /// Whether there may be one more thread; says so once if not. Go: `checkmcount`
+  boolean mayStartM() {
+    if (mCount.get() < maxThreads) {
+      return true;
+    }
+    if (!saidThreadLimit) {
+      saidThreadLimit = true;
+      sayThreadLimit();
+    }
+    return false;
+  }
+
+  private void sayThreadLimit() {
+    try {
+      System.err.printf(
+          "gloom: program exceeds %d-thread limit: goroutines wait until a thread is free. Too many"
+              + " of them block at once (Gloom.dump() shows where); or raise -Dgloom.maxthreads%n",
+          maxThreads);
+    } catch (OutOfMemoryError e) {
+      // No memory for words; sysmon and the Starter, who ask, must go on.
+    }
+  }
+
+  /// Whether one more goroutine may run without a P, because it does not stop.
+  boolean mayOvercommit() {
+    int most = maxOvercommit == Knobs.OVERCOMMIT_BY_DEFAULT ? 4 * maxProcs() : maxOvercommit;
+    return overcommitted.get() + orphans.awake() < most;
+  }
+
+  /// Starts a thread for `p`; false if there may be no more. For the Starter, whose thread it comes
+  /// from.
+  boolean startM(P p) {
+    if (!mayStartM()) {
+      return false;
+    }
     var m = new M(this, newMid(), p, true);
     m.setContextClassLoader(ClassLoader.getSystemClassLoader());
     mCount.incrementAndGet();
@@ -414,6 +511,7 @@ public final class Sched {
       mCount.decrementAndGet();
       throw e;
     }
+    return true;
   }
 
   int newMid() {
@@ -481,6 +579,19 @@ public final class Sched {
     return hasNoThreads();
   }
 
+  /// Gives the poller's descriptors back, once no M can be in the kernel with them. For sysmon, at
+  /// its end.
+  void closeNetPoll() throws InterruptedException {
+    if (netPoll.isOpen()) {
+      for (M m : ms()) {
+        if (!m.join(LAST_M_PATIENCE)) {
+          return; // rather leave them than close what is in use
+        }
+      }
+      netPoll.close();
+    }
+  }
+
   /// A thread ends before all others do.
   void threadEnds() {
     mCount.decrementAndGet();
@@ -491,6 +602,26 @@ public final class Sched {
   }
 
   // Seeing it.
+
+  /// Those of this process that have threads, and the default one if it has been made.
+  public static Set<Sched> live() {
+    Set<Sched> all = new HashSet<>(LIVE);
+    Sched byDefault = DEFAULT.get();
+    if (byDefault != null) {
+      all.add(byDefault);
+    }
+    return all;
+  }
+
+  /// Who overruns its slice, and the settings for that.
+  public Hogs hogs() {
+    return hogs;
+  }
+
+  /// Its name, as its threads begin.
+  public String name() {
+    return name;
+  }
 
   /// How many goroutines have started and not ended. Go: `NumGoroutine`
   public int numGoroutine() {
@@ -503,7 +634,13 @@ public final class Sched {
     total.add(resize.gone());
     Procs now = procs;
     long local = 0;
+    long lateNanos = resize.goneLateNanos();
     for (P p : now.all) {
+      total.add(p);
+      lateNanos += p.timers.lateNanos();
+      local += p.queued();
+    }
+    for (P p : now.orphans) {
       total.add(p);
       local += p.queued();
     }
@@ -513,6 +650,7 @@ public final class Sched {
         idle.idleProcs(),
         idle.searching(),
         mCount.get(),
+        mIds.get(),
         idle.idleMs(),
         live,
         live + registry.ended(),
@@ -526,8 +664,16 @@ public final class Sched {
         idle.wakeups(),
         idle.handoffs(),
         total.rang,
+        lateNanos,
         total.calls,
-        overcommitted.get(),
+        overcommitted.get() + orphans.awake(),
+        sysmon.retaken(),
+        orphans.takenBlocked(),
+        orphans.takenBurning(),
+        now.orphans.length,
+        total.stoppedAtPoints,
+        total.stoppedAtChecks,
+        netPoll.figures(),
         sysmon.rescues());
   }
 
@@ -537,6 +683,7 @@ public final class Sched {
       int idleProcs,
       int searching,
       int threads,
+      long threadsStarted,
       int idleThreads,
       int goroutines,
       long started,
@@ -550,16 +697,28 @@ public final class Sched {
       long wakeups,
       long handoffs,
       long alarms,
+      long alarmsLateNanos,
       long blockingCalls,
       int overcommitted,
+      long retaken,
+      long takenBlocked,
+      long takenBurning,
+      int orphans,
+      long preemptedAtPoints,
+      long preemptedAtChecks,
+      NetPoll.Figures net,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.
   String describe() {
     var text =
         new StringBuilder(name + ": " + counters() + " closed=" + closed + " seed=" + seed + "\n");
-    for (P p : procs.all) {
+    Procs now = procs;
+    for (P p : now.all) {
       text.append("  ").append(p).append('\n');
+    }
+    for (P p : now.orphans) {
+      text.append("  orphan ").append(p).append('\n');
     }
     return text.toString();
   }
@@ -570,4 +729,8 @@ public final class Sched {
         .map(G::thread)
         .filter(t -> container.holds(t) && t.isAlive());
   }
+
+  private static final VarHandle PROCS =
+      ConstantBootstraps.fieldVarHandle(
+          MethodHandles.lookup(), "procs", VarHandle.class, Sched.class, Procs.class);
 }

@@ -20,6 +20,8 @@ final class Starter {
   @SuppressWarnings("unused") // through WANTED
   private static volatile @Nullable P wanted;
 
+  private static boolean told; // this thread's own
+
   private static final VarHandle WANTED;
   private static final Thread THREAD;
 
@@ -78,36 +80,52 @@ final class Starter {
     }
   }
 
+  /// Goes on trying when there is no thread to be had: the P and the work behind it wait, and other
+  /// schedulers do not wait with them.
   private static void loop() {
+    P waiting = null;
     for (; ; ) {
       P p = (P) WANTED.getAndSet(null);
-      if (p == null) {
+      if (p == null && waiting == null) {
         LockSupport.park(Starter.class);
         Thread.interrupted();
+      } else if (p == null) {
+        LockSupport.parkNanos(Starter.class, RETRY_NANOS);
+        Thread.interrupted();
       }
-      while (p != null) {
-        P next = p.startLink;
-        p.startLink = null;
-        startM(p);
-        p = next;
-      }
+      waiting = startAll(p, startAll(waiting, null));
     }
   }
 
-  /// Goes on trying when the system has no thread to give: the P and the work behind it wait.
-  private static void startM(P p) {
-    boolean told = false;
-    for (; ; ) {
-      try {
-        p.sched.startM(p);
-        return;
-      } catch (OutOfMemoryError e) {
-        if (!told) {
-          told = true;
-          tell(e);
-        }
-        LockSupport.parkNanos(RETRY_NANOS);
+  /// Answers those for which there was no thread, in front of `rest`.
+  private static @Nullable P startAll(@Nullable P chain, @Nullable P rest) {
+    P waiting = rest;
+    for (P p = chain; p != null; ) {
+      P next = p.startLink;
+      p.startLink = null;
+      if (!startM(p)) {
+        p.startLink = waiting;
+        waiting = p;
       }
+      p = next;
+    }
+    return waiting;
+  }
+
+  private static boolean startM(P p) {
+    Idle idle = p.sched.idle;
+    return idle.startSleeper(p) || startThread(p) || idle.startWatcher(p);
+  }
+
+  private static boolean startThread(P p) {
+    try {
+      return p.sched.startM(p);
+    } catch (OutOfMemoryError e) {
+      if (!told) {
+        told = true;
+        tell(e);
+      }
+      return false;
     }
   }
 

@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
 /// The watcher: a thread without a P that looks after what no M can see from inside.
 ///
 /// Each round it asks a P that has spent a whole slice on one goroutine, or on one run-next chain,
-/// to let the others go first, tells a busy P whose alarm is due, gives away a run-next that its P
-/// keeps but does not run, finishes what a caller without stack left undone, has the container's
-/// quota followed, and ends the threads of a closed scheduler. It is also the safety net:
-/// goroutines that wait while a P is idle and no M searches for 10 ms would be a bug of ours; it
-/// wakes an M, counts a *rescue* and says so once.
+/// to let the others go first, and takes the P from a thread that sleeps in the kernel or burns on
+/// regardless ({@link Hold}, {@link Orphans}); it tells a busy P whose alarm is due, gives away a
+/// run-next that its P keeps but does not run, polls the sockets if nobody does, finishes what a
+/// caller without stack left undone, has the container's quota followed, and ends the threads of a
+/// closed scheduler. It is also the safety net: goroutines that wait while a P is idle and no M
+/// searches for 10 ms would be a bug of ours; it wakes an M, counts a *rescue* and says so once.
 ///
 /// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps
 /// are idle: the next P that leaves the idle list wakes it.
@@ -28,6 +29,10 @@ final class Sysmon {
   private static final long SHORT_DELAY_NANOS = 100_000;
 
   private static final long MAX_DELAY_NANOS = 10_000_000;
+
+  /// Goroutines that block come in crowds: for so long after one, each P is looked at closely.
+  private static final long CROWD_NANOS = 2_000_000;
+
   private static final int ROUNDS_BEFORE_BACKOFF = 50;
   private static final long DEEP_SLEEP_NANOS = 60_000_000_000L;
 
@@ -50,6 +55,7 @@ final class Sysmon {
   private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
 
   private volatile long rescues;
+  private volatile long retaken;
 
   /// Its number among the Ms, of which it is one in Go.
   private volatile int mid;
@@ -57,9 +63,11 @@ final class Sysmon {
   // This thread's own.
   private boolean hurry;
   private boolean soon;
+  private long crowdUntilNanos = Long.MIN_VALUE;
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
   private int quietRounds;
+  private long sliceEndsNanos = Long.MAX_VALUE;
   private long startsSeen = -1;
   private long strandedWorkSinceNanos;
   private boolean strandedWork;
@@ -114,6 +122,11 @@ final class Sysmon {
     return rescues;
   }
 
+  /// How often it took a P from a call that was announced.
+  long retaken() {
+    return retaken;
+  }
+
   private void loop() {
     try {
       do {
@@ -122,8 +135,13 @@ final class Sysmon {
           sleep();
           long now = sched.clock.nanoTime();
           sched.coarseNanos = now;
-          round(now);
-          sched.trace.look(now);
+          try {
+            round(now);
+            sched.trace.look(now);
+          } catch (OutOfMemoryError e) {
+            // What watches the scheduler's own affairs allocates nothing; the quota or the trace
+            // can be read at another time.
+          }
         }
         Sched.LIVE.remove(sched);
         sched.deadlock.tellOthers();
@@ -132,6 +150,7 @@ final class Sysmon {
         // then looks for this thread; here it is the other way round, so one of the two sees it.
         thread.set(null);
       } while (!sched.hasNoThreads() && thread.compareAndSet(null, Thread.currentThread()));
+      sched.closeNetPoll();
     } catch (Throwable e) {
       Fatal.bug(sched, "sysmon", e);
     }
@@ -139,7 +158,7 @@ final class Sysmon {
 
   private void sleep() {
     long starts = sched.idle.starts();
-    boolean quiet = starts == startsSeen;
+    boolean quiet = starts == startsSeen && !hurry;
     startsSeen = starts;
     long now = sched.clock.nanoTime();
     long nextLook = quiet && allIdle() ? sched.deadlock.look(now) : Deadlock.NEVER;
@@ -155,8 +174,16 @@ final class Sysmon {
       }
     }
     sleepsSinceNanos = sched.clock.nanoTime();
-    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : delayNanos);
+    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : untilSliceEnds(sleepsSinceNanos));
     hurry = false;
+    sliceEndsNanos = Long.MAX_VALUE;
+  }
+
+  /// The usual delay, or less if a slice ends before: it may be shorter than the delay.
+  private long untilSliceEnds(long now) {
+    return sliceEndsNanos == Long.MAX_VALUE
+        ? delayNanos
+        : Math.min(delayNanos, Math.max(sliceEndsNanos - now, SHORT_DELAY_NANOS));
   }
 
   private void sleepDeeply(long until) {
@@ -166,6 +193,7 @@ final class Sysmon {
         now = sched.clock.nanoTime()) {
       sched.parker.parkNanos(Math.min(most, until - now));
       sched.cpuFollower.look(sched.clock.nanoTime());
+      sched.managed.look(sched.clock.nanoTime());
       sched.registry.sweep();
     }
   }
@@ -183,11 +211,13 @@ final class Sysmon {
       acted = true;
     }
     sched.cpuFollower.look(now);
+    sched.managed.look(now);
     sched.registry.sweep();
     if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
       readAnew(now);
     } else {
       acted |= watchProcs(now);
+      acted |= sched.netPoll.monitor();
       acted |= rescue(now);
     }
     sleepsSinceNanos = now;
@@ -199,6 +229,11 @@ final class Sysmon {
       p.seenTick = p.tick;
       p.seenSinceNanos = now;
       p.seenDispatches = p.dispatches();
+      p.hold.forget();
+      if (p.status == P.HELD) { // the first of two looks; on a busy machine every round comes late
+        p.hold.isAsleep(p, sched.kernel, now, 0);
+        hurry |= p.hold.suspected();
+      }
     }
     strandedWork = false;
   }
@@ -215,10 +250,32 @@ final class Sysmon {
       if (nobodyWatches) {
         p.ask(P.TIMERS);
       }
+      if (p.status == P.HELD && takeFromSleeper(p, now, due)) {
+        acted = true;
+        continue;
+      }
       acted |= preempt(p, now, nobodyWatches);
       acted |= giveUpKeptNext(p);
     }
-    return acted;
+    return acted | sched.orphans.look();
+  }
+
+  /// Takes a P from an M that sleeps in the kernel without having said so.
+  private boolean takeFromSleeper(P p, long now, boolean due) {
+    boolean waits = due || !p.isEmpty() || !sched.global.isEmpty();
+    boolean covered = !waits && (sched.idle.idleProcs() > 0 || sched.idle.searching() > 0);
+    boolean crowd = now < crowdUntilNanos;
+    long patience = covered ? SLICE_NANOS : crowd ? 0 : 1;
+    if (!p.hold.isAsleep(p, sched.kernel, now, patience)) {
+      hurry |= p.hold.suspected() && !covered || crowd;
+      return false;
+    }
+    if (!sched.mayUseAnotherM() || !sched.orphans.take(p, false)) {
+      return false;
+    }
+    crowdUntilNanos = now + CROWD_NANOS;
+    hurry = true;
+    return true;
   }
 
   /// Takes a P from an M that has been in a call for a round, if somebody waits for it; and after a
@@ -235,6 +292,7 @@ final class Sysmon {
     if (covered && now - p.seenCallsSinceNanos < SLICE_NANOS || !Blocking.take(p)) {
       return false;
     }
+    retaken = retaken + 1;
     sched.idle.handOff(p);
     return true;
   }
@@ -247,10 +305,27 @@ final class Sysmon {
       p.seenSinceNanos = now;
       return false;
     }
-    if (now - p.seenSinceNanos < SLICE_NANOS || (p.isEmpty() && sched.global.isEmpty() && !due)) {
+    if (p.isEmpty() && sched.global.isEmpty() && !due) {
+      return false;
+    }
+    long slice = sched.hogs.sliceNanos();
+    if (sched.idle.idleProcs() == 0
+        && p.status == P.HELD
+        && p.hold.burns(p, sched.kernel, now, sched.hogs.patienceNanos(p))
+        && sched.hogs.mayBeTakenFrom(sched, p)
+        && sched.mayOvercommit()
+        && sched.mayUseAnotherM()
+        && sched.orphans.take(p, true)) {
+      return true;
+    }
+    long ends = p.seenSinceNanos + slice;
+    if (now - ends < 0) {
+      sliceEndsNanos = Math.min(sliceEndsNanos, ends);
       return false;
     }
     p.ask(P.PREEMPT);
+    p.hold.asked(p, sched.kernel, now);
+    sched.hogs.asked(p);
     p.seenSinceNanos = now;
     return true;
   }

@@ -94,8 +94,7 @@ public final class ThreadLock {
         p.inherit = true; // made ready before it was quite off its M, and it is its turn already
         return g;
       }
-      m.p = null;
-      m.sched.idle.handOff(p);
+      letGo(m, p);
     }
     await(m);
     return g;
@@ -104,11 +103,19 @@ public final class ThreadLock {
   private static void end(M m, G g, @Nullable P p) {
     m.lockedG = null;
     g.lockedM = null;
-    m.p = null;
     if (p != null) {
-      m.sched.idle.handOff(p);
+      letGo(m, p);
     }
     m.sched.threadEnds(); // after the P has gone: until then a closed scheduler is not at its end
+  }
+
+  private static void letGo(M m, P p) {
+    if (p.free()) {
+      m.p = null;
+      m.sched.idle.handOff(p);
+    } else {
+      Orphans.abandon(m, p);
+    }
   }
 
   private static void await(M m) {
@@ -118,14 +125,19 @@ public final class ThreadLock {
       Thread.interrupted(); // an outsider's; pending, it would turn this loop into a spin
     }
     m.given = null;
-    m.p = p;
+    p.heldBy(m);
   }
 
-  /// `m` has taken from a queue a goroutine that `owner` has to run, and gives it its P.
-  static void handOver(M m, M owner) {
+  /// `m` has taken from a queue `g`, which `owner` has to run, and gives that one its P.
+  static void handOver(M m, G g, M owner) {
     P p = m.p;
     assert p != null : "gives a P that it has not";
     assert !m.spinning : "gives its P while searching";
-    m.sched.idle.give(m, p, owner);
+    if (p.free()) {
+      m.sched.idle.give(m, p, owner);
+    } else { // it has none to give
+      m.sched.global.put(g);
+      Orphans.exchange(m, p);
+    }
   }
 }

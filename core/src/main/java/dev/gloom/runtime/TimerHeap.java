@@ -47,6 +47,7 @@ final class TimerHeap {
   private long[] whens = new long[FEWEST];
   private @Nullable Alarm[] alarms = new Alarm[FEWEST];
   private int size;
+  private long lateNanos;
   private boolean closed;
 
   /// When the next one rings, or would have if it had not been cancelled; NEVER if there is none.
@@ -107,6 +108,11 @@ final class TimerHeap {
   }
 
   /// Some of those that are due, as a chain, earliest first; null also if they are all cancelled.
+  /// By how much all that rang were late, together; read a little late itself.
+  long lateNanos() {
+    return lateNanos;
+  }
+
   private @Nullable Alarm takeDue(long now) {
     Alarm first = null;
     Alarm last = null;
@@ -114,6 +120,7 @@ final class TimerHeap {
     for (int i = 0; i < BATCH && size > 0 && whens[0] <= now; i++) {
       Alarm a = removeFirst();
       if (a.claim()) {
+        lateNanos += now - a.when;
         if (last == null) {
           first = a;
         } else {

@@ -9,6 +9,8 @@ final class Totals {
   long overflows;
   long rang;
   long calls;
+  long stoppedAtPoints;
+  long stoppedAtChecks;
 
   void add(P p) {
     dispatches += p.dispatches();
@@ -18,6 +20,8 @@ final class Totals {
     overflows += p.overflows;
     rang += p.rang;
     calls += p.calls;
+    stoppedAtPoints += p.stoppedAtPoints;
+    stoppedAtChecks += p.stoppedAtChecks;
   }
 
   void add(Totals t) {
@@ -28,5 +32,7 @@ final class Totals {
     overflows += t.overflows;
     rang += t.rang;
     calls += t.calls;
+    stoppedAtPoints += t.stoppedAtPoints;
+    stoppedAtChecks += t.stoppedAtChecks;
   }
 }

@@ -34,7 +34,7 @@ class OptionsTest {
   void allOfThem() {
     var options =
         Options.parse(
-            "mode=observe,maxprocs=3,include=a.b:c,exclude=a.b.d,unsupported=stop,onbug=log,debug=schedtrace=1000;scheddetail=1,help");
+            "mode=observe,maxprocs=3,include=a.b:c,exclude=a.b.d,unsupported=stop,slice=5,preempt=eager,onbug=log,debug=schedtrace=1000;scheddetail=1,help");
     assertEquals(Options.Mode.OBSERVE, options.mode());
     assertTrue(options.stopIfUnsupported());
     assertTrue(options.help());
@@ -43,6 +43,8 @@ class OptionsTest {
     assertEquals(
         Map.of(
             "gloom.maxprocs", "3",
+            "gloom.slice", "5",
+            "gloom.preempt", "eager",
             "gloom.onbug", "log",
             "gloom.debug", "schedtrace=1000,scheddetail=1"),
         options.properties());
@@ -56,6 +58,9 @@ class OptionsTest {
         "mode=of | the option mode is \"of\" but must be on, observe or off",
         "mode | the option mode is \"\" but must be on, observe or off",
         "maxprocs=0 | the option maxprocs is \"0\" but must be a whole number from 1 to 65536",
+        "slice=0 | the option slice is \"0\" but must be a whole number of milliseconds from 1 to 60000 (preempt=off is for no preemption)",
+        "slice=1h | the option slice is \"1h\" but must be a whole number of milliseconds from 1 to 60000 (preempt=off is for no preemption)",
+        "preempt=on | the option preempt is \"on\" but must be adaptive, eager or off",
         "maxprocs=2x | the option maxprocs is \"2x\" but must be a whole number from 1 to 65536",
         "maxprocs=65537 | the option maxprocs is \"65537\" but must be a whole number from 1 to 65536",
         "onbug=stop | the option onbug is \"stop\" but must be halt or log",

@@ -46,7 +46,8 @@ class CpuFollowerTest {
             1,
             new Still.HandClock(),
             new Still.HandParker(),
-            cpus);
+            cpus,
+            Kernel.SYSTEM);
     looks = 0;
     return sched;
   }
@@ -96,7 +97,9 @@ class CpuFollowerTest {
   @Test
   void lateChangeDoesNotOverrideTheUser() {
     var cpus = new Cpus(directory, true, false, jvm);
-    var sched = new Sched(3, new Knobs(3, false, true), 1, Clock.SYSTEM, Parker.SYSTEM, cpus);
+    var sched =
+        new Sched(
+            3, new Knobs(3, false, true), 1, Clock.SYSTEM, Parker.SYSTEM, cpus, Kernel.SYSTEM);
     says = 5;
     sched.resize.follow();
     assertEquals(3, sched.maxProcs());

@@ -255,4 +255,155 @@ class IdleTest {
     assertTrue(idle.keep(1));
     assertFalse(idle.retires(still.p(0)));
   }
+
+  // Threads that are too many.
+
+  private static final long SECOND = 1_000_000_000;
+
+  /// As many sleep as stay for good: one for each P and two more.
+  private void enoughSleep() {
+    for (int i = 0; i < 6; i++) {
+      M m = still.busy(null);
+      idle.join(m);
+      assertFalse(m.expires);
+    }
+  }
+
+  private M tooMany() {
+    enoughSleep();
+    M m = still.busy(null);
+    idle.join(m);
+    assertTrue(m.expires);
+    return m;
+  }
+
+  @Test
+  void threadThatIsOneTooManyEndsAfterAWhile() {
+    M m = tooMany();
+    still.clock.stopAt(5);
+    still.parker.onPark =
+        () -> {
+          assertEquals(Idle.EXPIRE_NANOS, still.parker.lastNanos);
+          still.clock.stopAt(5 + Idle.EXPIRE_NANOS);
+        };
+    assertFalse(idle.await(m));
+    assertEquals(6, idle.idleMs());
+    assertEquals(-1, sched.counters().threads(), "one less than none has been counted");
+    assertFalse(idle.await(m), "for good");
+    assertEquals(-1, sched.counters().threads(), "counted once");
+  }
+
+  @Test
+  void threadThatIsNotOneTooManySleepsForAnyTime() {
+    M m = still.busy(null);
+    idle.join(m);
+    still.parker.onPark =
+        () -> {
+          assertEquals(Alarm.NEVER, still.parker.lastNanos);
+          still.clock.stopAt(100 * SECOND);
+          m.ending = true;
+        };
+    assertFalse(idle.await(m));
+    assertTrue(m.inIdleList, "it has not ended by itself");
+  }
+
+  @Test
+  void wakeUpForNoReasonDoesNotEndIt() {
+    M m = tooMany();
+    still.clock.stopAt(0);
+    var parks = new AtomicInteger();
+    still.parker.onPark =
+        () -> {
+          int n = parks.incrementAndGet();
+          assertFalse(m.ending);
+          still.clock.stopAt(n * 4 * SECOND);
+          Thread.currentThread().interrupt();
+        };
+    assertFalse(idle.await(m));
+    assertEquals(3, parks.get(), "after 4, 8 and 12 s");
+    assertEquals(2 * SECOND, still.parker.lastNanos, "only as long as was left");
+    assertFalse(Thread.interrupted());
+  }
+
+  // It is the first to be woken: the others below it sleep on.
+  @Test
+  void whoIsGivenAProcessorAtTheLastMomentDoesNotEnd() {
+    M m = tooMany();
+    P p = still.p(1);
+    p.put(still.g());
+    still.clock.stopAt(0);
+    still.parker.onPark =
+        () -> {
+          still.clock.stopAt(2 * Idle.EXPIRE_NANOS);
+          idle.handOff(p);
+        };
+    assertTrue(idle.await(m));
+    assertSame(p, m.p);
+    assertFalse(m.ending);
+    assertEquals(6, idle.idleMs());
+  }
+
+  // Somebody else watches now, and puts it into the list while it sleeps.
+  @Test
+  void formerWatcherThatIsOneTooManyHasAllTheTimeToo() {
+    enoughSleep();
+    still.clock.stopAt(30 * SECOND); // it has been the watcher for long
+    still.p(0).timers.add(Bell.at(100 * SECOND));
+    M first = still.idle(still.p(1));
+    assertEquals(100 * SECOND, idle.watchUntil());
+    var parks = new AtomicInteger();
+    still.parker.onPark =
+        () -> {
+          switch (parks.incrementAndGet()) {
+            case 1 -> {
+              still.p(0).timers.add(Bell.at(50 * SECOND));
+              still.idle(still.p(2)); // the new watcher
+              assertTrue(first.inIdleList);
+              assertTrue(first.expires);
+            }
+            case 2 -> {} // woken for no reason, at once
+            case 3 -> still.clock.stopAt(40 * SECOND);
+            default -> throw new AssertionError("it has slept enough");
+          }
+        };
+    assertFalse(idle.await(first));
+    assertEquals(3, parks.get());
+  }
+
+  // For the Starter.
+
+  @Test
+  void processorThatWantsAThreadIsGivenToOneThatHasGoneToSleepMeanwhile() {
+    P p = still.p(1);
+    assertFalse(idle.startSleeper(p), "nobody sleeps");
+    M bottom = still.busy(null);
+    idle.join(bottom);
+    M top = still.busy(null);
+    idle.join(top);
+    assertTrue(idle.startSleeper(p));
+    assertSame(p, top.given);
+    assertTrue(top.givenSpinning, "as it was counted when it was wanted");
+    assertTrue(idle.startSleeper(still.p(2)));
+    assertSame(still.p(2), bottom.given);
+    assertEquals(0, idle.idleMs());
+    assertEquals(List.of(top, bottom), List.copyOf(still.parker.woken));
+  }
+
+  // It counts as a searcher, so whoever makes work ready wakes nobody, and the watcher sleeps long.
+  @Test
+  void watcherIsTheLastResort() {
+    P p = still.p(1);
+    assertFalse(idle.startWatcher(p), "nobody watches");
+    still.clock.stopAt(0);
+    still.p(0).timers.add(Bell.at(3_600 * SECOND));
+    M watcher = still.idle(still.p(2));
+    assertFalse(idle.startSleeper(p), "it is needed");
+    assertTrue(idle.startWatcher(p));
+    assertSame(p, watcher.given);
+    assertTrue(watcher.givenSpinning);
+    assertEquals(Alarm.NEVER, idle.watchUntil());
+    assertTrue(idle.await(watcher));
+    idle.release(watcher, p);
+    assertEquals(3_600 * SECOND, idle.watchUntil(), "it watches again");
+  }
 }

@@ -62,6 +62,42 @@ class KnobsTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"1, 1", "10, 10", "' 25 ms', 25", "60000ms, 60000"})
+  void sliceIsTaken(String value, long millis) {
+    properties.setProperty("gloom.slice", value);
+    assertEquals(millis * 1_000_000, knobs().preemption().sliceNanos());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "-1", "60001", "3600000", "1s", "", "2.5", "ten"})
+  void malformedSliceIsRefusedWithWhatIsRight(String value) {
+    properties.setProperty("gloom.slice", value);
+    assertEquals(
+        "gloom: the system property gloom.slice is \""
+            + value
+            + "\" but must be a whole number of milliseconds from 1 to 60000 (preempt=off is for no"
+            + " preemption): correct or remove -Dgloom.slice="
+            + value,
+        refused());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"adaptive, ADAPTIVE", "eager, EAGER", "off, OFF"})
+  void preemptIsTaken(String value, Preemption.Mode mode) {
+    properties.setProperty("gloom.preempt", value);
+    assertEquals(mode, knobs().preemption().mode());
+  }
+
+  @Test
+  void malformedPreemptIsRefusedWithWhatIsRight() {
+    properties.setProperty("gloom.preempt", "always");
+    assertEquals(
+        "gloom: the system property gloom.preempt is \"always\" but must be adaptive, eager or off:"
+            + " correct or remove -Dgloom.preempt=always",
+        refused());
+  }
+
+  @ParameterizedTest
   @CsvSource({"1, 1", "12, 12", "65536, 65536"})
   void gomaxprocsIsTaken(String value, int expected) {
     assertEquals(expected, knobs(value).maxProcs());
@@ -108,6 +144,13 @@ class KnobsTest {
     "gloom.panic, '', handler or exit",
     "gloom.onbug, ignore, halt or log",
     "gloom.deadlock, on, report or off",
+    "gloom.maxthreads, 0, a whole number from 1 on",
+    "gloom.maxthreads, -5, a whole number from 1 on",
+    "gloom.maxthreads, 1e4, a whole number from 1 on",
+    "gloom.maxthreads, '', a whole number from 1 on",
+    "gloom.maxthreads, 99999999999, a whole number from 1 on",
+    "gloom.maxovercommit, -1, a whole number from 0 on",
+    "gloom.maxovercommit, all, a whole number from 0 on",
     "gloom.debug, schedtrace, 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
     "gloom.debug, '', 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
     "gloom.debug, schedtrace=-1, 'schedtrace=MILLISECONDS, scheddetail=0 or 1, containermaxprocs=0, updatemaxprocs=0, separated by commas'",
@@ -120,6 +163,16 @@ class KnobsTest {
         "gloom: the system property %s is \"%s\" but must be %s: correct or remove -D%s=%s"
             .formatted(name, value, right, name, value),
         refused());
+  }
+
+  @Test
+  void limitsAreTaken() {
+    assertEquals(10_000, knobs().maxThreads(), "Go's");
+    assertEquals(Knobs.OVERCOMMIT_BY_DEFAULT, knobs().maxOvercommit());
+    properties.setProperty("gloom.maxthreads", " 7 ");
+    properties.setProperty("gloom.maxovercommit", "0");
+    assertEquals(7, knobs().maxThreads());
+    assertEquals(0, knobs().maxOvercommit());
   }
 
   private Debug debug(String godebug) {

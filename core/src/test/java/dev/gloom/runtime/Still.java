@@ -1,8 +1,12 @@
 package dev.gloom.runtime;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.LongConsumer;
 
@@ -15,6 +19,7 @@ final class Still {
   final long seed;
   final HandClock clock = new HandClock();
   final HandParker parker = new HandParker();
+  final HandKernel kernel = new HandKernel();
   final Sched sched;
   private int ms;
 
@@ -23,11 +28,34 @@ final class Still {
   }
 
   Still(int maxProcs, long seed) {
+    this(maxProcs, seed, new Knobs(maxProcs, false, true));
+  }
+
+  /// With limits of its own: how many threads, and how many goroutines beyond the Ps.
+  Still(int maxProcs, int maxThreads, int maxOvercommit) {
+    this(
+        maxProcs,
+        42,
+        new Knobs(
+            maxProcs,
+            false,
+            true,
+            Debug.OFF,
+            null,
+            true,
+            maxThreads,
+            maxOvercommit,
+            Preemption.DEFAULT,
+            true));
+  }
+
+  private Still(int maxProcs, long seed, Knobs knobs) {
     this.seed = seed;
-    sched = new Sched(maxProcs, new Knobs(maxProcs, false, true), seed, clock, parker);
+    sched = new Sched(maxProcs, knobs, seed, clock, parker, Cpus.ofProcess(), kernel);
     sched.idle.retire(maxProcs); // the one way to take Ps out of the idle list …
     for (P p : sched.procs().all) {
       p.retired = false; // … but they stay in use
+      p.status = P.HELD;
       p.link = null;
       FindWork.queued(sched, p); // the first tick looks at the global queue first …
       dispatched(p); // … the next 60 do not
@@ -38,11 +66,14 @@ final class Still {
     return sched.procs().all[index];
   }
 
-  /// An M that holds `p` and is no running thread.
+  /// An M that holds `p`, if that is not null, and is no running thread.
   M busy(P p) {
     var m = new M(sched, ms++, p, false);
     m.given = null;
-    m.p = p;
+    m.tid = 1000 + m.mid;
+    if (p != null) {
+      p.heldBy(m);
+    }
     return m;
   }
 
@@ -146,6 +177,62 @@ final class Still {
     void stopAt(long nanos) {
       stepNanos = 0;
       now = nanos;
+    }
+  }
+
+  /// A kernel whose threads do what a test says: they run, and have used no time, until it says
+  /// more.
+  static final class HandKernel implements Kernel {
+    private final Set<Integer> asleep = new HashSet<>();
+    private final Map<Integer, Long> starts = new HashMap<>();
+    private final Map<Integer, Long> cpuNanos = new HashMap<>();
+
+    /// How often it was asked whether a thread sleeps.
+    int asked;
+
+    void sleeps(M m) {
+      asleep.add(m.tid);
+    }
+
+    void runs(M m) {
+      asleep.remove(m.tid);
+    }
+
+    /// It got a core once more.
+    void started(M m) {
+      starts.put(m.tid, starts(m.tid) + 1);
+    }
+
+    void burnt(M m, long nanos) {
+      cpuNanos.merge(m.tid, nanos, Long::sum);
+    }
+
+    /// It has ended: nothing is known.
+    void ended(M m) {
+      asleep.remove(m.tid);
+      starts.put(m.tid, UNKNOWN);
+      cpuNanos.put(m.tid, UNKNOWN);
+    }
+
+    @Override
+    public int thisThread() {
+      return 1;
+    }
+
+    @Override
+    public boolean asleep(int thread) {
+      asked++;
+      return asleep.contains(thread);
+    }
+
+    @Override
+    public long starts(int thread) {
+      return starts.getOrDefault(thread, 7L);
+    }
+
+    @Override
+    public long cpuNanos(int thread) {
+      return cpuNanos.getOrDefault(thread, 0L);
     }
   }
 

@@ -50,6 +50,44 @@ class SysmonTest {
   }
 
   @Test
+  void theSliceCanBeChangedWhileItRuns() {
+    p.put(still.g());
+    pass(1);
+    sched.hogs.slice(3);
+    pass(2);
+    assertEquals(0, p.request, "2 ms");
+    pass(1);
+    assertEquals(P.PREEMPT, p.request, "3 ms");
+    p.served(P.PREEMPT);
+    sched.hogs.slice(20);
+    pass(19);
+    assertEquals(0, p.request, "19 ms");
+    pass(1);
+    assertEquals(P.PREEMPT, p.request, "20 ms");
+  }
+
+  @Test
+  void theHelperIsToldOfWhoeverIsAskedUnlessItIsOff() {
+    var woken = new int[1];
+    Hogs.helper(() -> woken[0]++);
+    try {
+      p.put(still.g());
+      pass(11);
+      assertTrue(p.caught);
+      assertEquals(1, woken[0]);
+      p.caught = false;
+      sched.hogs.mode(Preemption.Mode.OFF);
+      int before = woken[0];
+      pass(10);
+      assertEquals(P.PREEMPT, p.request, "scheduling points still look");
+      assertFalse(p.caught);
+      assertEquals(before, woken[0]);
+    } finally {
+      Hogs.helper(() -> {});
+    }
+  }
+
+  @Test
   void nobodyIsAskedWhileNobodyWaits() {
     pass(100);
     assertEquals(0, p.request);
@@ -202,6 +240,7 @@ class SysmonTest {
     sched.global.take(); // the M that was woken runs it and sleeps again
     assertSame(other, asleep.given);
     asleep.given = null;
+    other.heldBy(asleep);
     asleep.spinning = true;
     sched.idle.release(asleep, other);
     sched.global.put(g);
@@ -237,6 +276,7 @@ class SysmonTest {
     assertSame(other, asleep.given);
     sched.global.take();
     asleep.given = null;
+    other.heldBy(asleep);
     asleep.spinning = true;
     sched.idle.release(asleep, other);
     sched.global.put(g);
@@ -507,6 +547,265 @@ class SysmonTest {
     steps.sched.close();
     assertSame(steps.thread, steps.woken.poll());
     steps.end();
+  }
+
+  // Threads that sleep in the kernel with a P.
+
+  private M sleeper(P p) {
+    M m = still.busy(p);
+    still.kernel.sleeps(m);
+    return m;
+  }
+
+  /// A thread for the P that is taken.
+  private M spare() {
+    M m = still.busy(null);
+    sched.idle.join(m);
+    return m;
+  }
+
+  private boolean taken(P p) {
+    return p.status == P.ORPHAN;
+  }
+
+  /// Rounds as they come in a hurry.
+  private void hurry(int rounds) {
+    for (int i = 0; i < rounds; i++) {
+      now += MILLI / 10;
+      sched.sysmon.round(now);
+    }
+  }
+
+  @Test
+  void processorOfASleeperIsTakenAtTheThirdLookIfSomebodyWaits() {
+    M spare = spare();
+    sleeper(p);
+    p.put(still.g());
+    pass(2); // sees its goroutine; sees it asleep
+    assertFalse(taken(p));
+    hurry(1);
+    assertTrue(taken(p));
+    assertSame(still.p(0), spare.given);
+    assertEquals(1, sched.counters().takenBlocked());
+    assertFalse(taken(other), "only that one");
+  }
+
+  @Test
+  void globalQueueAndAnAlarmThatIsDueAreReasonsToo() {
+    spare();
+    M m = sleeper(p);
+    sched.global.put(still.g());
+    pass(3);
+    assertTrue(taken(p));
+    Orphans.abandon(m, p);
+    sched.global.take();
+
+    spare();
+    sleeper(other);
+    other.timers.add(Bell.at(now));
+    pass(3);
+    assertTrue(taken(other));
+  }
+
+  @Test
+  void whoRunsKeepsItsProcessor() {
+    M m = still.busy(p);
+    p.put(still.g());
+    pass(100);
+    assertFalse(taken(p));
+    still.kernel.sleeps(m);
+    for (int i = 0; i < 100; i++) {
+      still.kernel.started(m); // a loop of short calls
+      pass(1);
+    }
+    assertFalse(taken(p));
+  }
+
+  // Nobody waits, and there is an idle one for who comes: no hurry.
+  @Test
+  void whileOtherProcessorsAreIdleASleeperKeepsItsOwnForASlice() {
+    still.idle(other);
+    sleeper(p);
+    pass(1);
+    pass(9);
+    assertFalse(taken(p));
+    assertEquals(0, still.kernel.asked);
+    pass(2);
+    assertTrue(taken(p), "so that all can be idle, and sysmon sleeps");
+    assertEquals(2, sched.idle.idleProcs());
+  }
+
+  @Test
+  void withoutAnIdleProcessorItIsTakenBeforeSomebodyWaits() {
+    spare();
+    sleeper(p);
+    pass(3);
+    assertTrue(taken(p));
+    assertEquals(1, sched.idle.idleProcs());
+  }
+
+  // They come in crowds: the next is looked at at once, and needs two looks only.
+  @Test
+  void afterOneTheNextIsTakenAtTheSecondLook() {
+    M m = sleeper(p);
+    M spare = spare();
+    sched.global.put(still.g());
+    pass(3);
+    assertTrue(taken(p));
+
+    P fresh = still.p(0);
+    fresh.heldBy(spare);
+    still.kernel.sleeps(spare);
+    spare.given = null;
+    spare();
+    hurry(1);
+    assertFalse(taken(fresh));
+    hurry(1);
+    assertTrue(taken(fresh));
+    assertEquals(2, sched.counters().takenBlocked());
+    assertTrue(taken(p), "the first is still away: " + m);
+  }
+
+  @Test
+  void crowdIsOverAfterAWhile() {
+    sleeper(p);
+    M spare = spare();
+    sched.global.put(still.g());
+    pass(3);
+    pass(5);
+    P fresh = still.p(0);
+    fresh.heldBy(spare);
+    still.kernel.sleeps(spare);
+    spare();
+    hurry(2);
+    assertFalse(taken(fresh));
+    hurry(1);
+    assertTrue(taken(fresh));
+  }
+
+  @Test
+  void roundThatComesLateForgetsWhoWasAsleep() {
+    spare();
+    sleeper(p);
+    p.put(still.g());
+    pass(2);
+    now += 100 * MILLI;
+    sched.sysmon.round(now);
+    assertFalse(taken(p));
+    pass(2);
+    assertFalse(taken(p), "seen twice since");
+    pass(1);
+    assertTrue(taken(p));
+  }
+
+  @Test
+  void nothingIsTakenWithoutAThreadForIt() {
+    var limited = new Still(2, 0, Knobs.OVERCOMMIT_BY_DEFAULT);
+    P held = limited.p(0);
+    limited.kernel.sleeps(limited.busy(held));
+    held.put(limited.g());
+    String said =
+        muted(
+            () -> {
+              for (int i = 1; i <= 100; i++) {
+                limited.sched.sysmon.round(i * MILLI);
+              }
+            });
+    assertEquals(P.HELD, held.status);
+    assertEquals(
+        "gloom: program exceeds 0-thread limit: goroutines wait until a thread is free. Too many of"
+            + " them block at once (Gloom.dump() shows where); or raise -Dgloom.maxthreads"
+            + System.lineSeparator(),
+        said,
+        "once");
+    limited.sched.idle.join(limited.busy(null));
+    limited.sched.sysmon.round(101 * MILLI);
+    assertEquals(P.ORPHAN, held.status, "a thread is free");
+  }
+
+  // Threads that burn.
+
+  private void burn(Still still, M m, int from, int millis) {
+    for (int i = 1; i <= millis; i++) {
+      still.kernel.burnt(m, MILLI);
+      still.sched.sysmon.round((from + i) * MILLI);
+    }
+  }
+
+  @Test
+  void processorOfWhoBurnsASliceAfterItWasAskedIsTaken() {
+    M m = still.busy(p);
+    M spare = spare();
+    p.put(still.g());
+    burn(still, m, 0, 11);
+    assertEquals(P.PREEMPT, p.request);
+    burn(still, m, 11, 9);
+    assertFalse(taken(p));
+    burn(still, m, 20, 1);
+    assertTrue(taken(p));
+    assertSame(still.p(0), spare.given);
+    assertEquals(1, sched.counters().takenBurning());
+    assertEquals(0, sched.counters().takenBlocked());
+  }
+
+  // 8 Ps on 2 cores.
+  @Test
+  void whoWaitsForACoreKeepsItsProcessor() {
+    still.busy(p);
+    spare();
+    p.put(still.g());
+    pass(1_000);
+    assertFalse(taken(p));
+  }
+
+  @Test
+  void nobodyLosesItsProcessorWhileNobodyWaitsOrAnotherIsIdle() {
+    M m = still.busy(p);
+    spare();
+    burn(still, m, 0, 100);
+    assertFalse(taken(p), "nobody waits");
+    still.idle(other);
+    p.putNext(still.g());
+    assertTrue(sched.idle.maySearch(m)); // so that nobody is woken for it
+    burn(still, m, 100, 100);
+    assertFalse(taken(p));
+  }
+
+  private void boundedBy(int most, int procs) {
+    var bounded = new Still(procs, 100, most);
+    for (P q : bounded.sched.procs().all) {
+      bounded.busy(q);
+    }
+    for (int i = 0; i < procs; i++) {
+      bounded.sched.idle.join(bounded.busy(null));
+    }
+    for (int i = 0; i < procs; i++) {
+      bounded.sched.global.put(bounded.g());
+    }
+    P[] first = bounded.sched.procs().all;
+    for (int i = 1; i <= 100; i++) {
+      for (P q : first) {
+        bounded.kernel.burnt(q.holder, MILLI);
+      }
+      bounded.sched.sysmon.round(i * MILLI);
+    }
+    assertEquals(most, bounded.sched.counters().takenBurning());
+    assertEquals(most, bounded.sched.counters().overcommitted());
+    for (P q : first) {
+      if (q.status == P.ORPHAN) {
+        bounded.kernel.sleeps(q.holder); // takes nothing from anybody
+        break;
+      }
+    }
+    bounded.sched.sysmon.round(101 * MILLI);
+    assertEquals(most == 0 ? 0 : most + 1, bounded.sched.counters().takenBurning());
+  }
+
+  @Test
+  void onlySoManyLoseTheirsBecauseTheyBurn() {
+    boundedBy(0, 3);
+    boundedBy(1, 3);
+    boundedBy(2, 4);
   }
 
   /// A scheduler whose sysmon goes to sleep only when the test has seen for how long.

@@ -162,7 +162,7 @@ class ThreadLockTest {
   void whoFindsALockedGoroutineGivesItsProcessorAndSleeps() {
     M owner = locked(p);
     M finder = still.busy(still.p(1));
-    ThreadLock.handOver(finder, owner);
+    ThreadLock.handOver(finder, still.g(), owner);
     assertNull(finder.p);
     assertSame(still.p(1), owner.given);
     assertFalse(owner.givenSpinning);
@@ -178,7 +178,7 @@ class ThreadLockTest {
     M owner = locked(p);
     M finder = still.busy(still.p(1));
     still.parker.onPark = () -> {};
-    ThreadLock.handOver(finder, owner);
+    ThreadLock.handOver(finder, still.g(), owner);
     still.p(2).put(still.g());
     idle.handOff(still.p(2));
     assertTrue(idle.await(finder));
@@ -200,7 +200,7 @@ class ThreadLockTest {
           assertEquals(0, idle.idleMs(), "it is not one to be woken for just anything");
           Thread.currentThread().interrupt();
           if (parks.incrementAndGet() == 3) {
-            ThreadLock.handOver(still.busy(still.p(1)), m);
+            ThreadLock.handOver(still.busy(still.p(1)), g, m);
           }
         };
     assertSame(g, ThreadLock.next(m, g));
@@ -215,7 +215,7 @@ class ThreadLockTest {
   void handOverMayComeBeforeItSleepsEvenBeforeItHasGivenUpItsOwnProcessor() {
     G g = still.g();
     M m = locked(p, g);
-    ThreadLock.handOver(still.busy(still.p(1)), m);
+    ThreadLock.handOver(still.busy(still.p(1)), g, m);
     assertSame(g, ThreadLock.next(m, g), "and nobody parks in this test");
     assertSame(still.p(1), m.p);
     assertNull(m.given);
@@ -241,7 +241,7 @@ class ThreadLockTest {
     M asleep = still.idle(still.p(1));
     p.putNext(g);
     p.ask(P.PREEMPT);
-    still.parker.onPark = () -> ThreadLock.handOver(still.busy(still.p(2)), m);
+    still.parker.onPark = () -> ThreadLock.handOver(still.busy(still.p(2)), g, m);
     ThreadLock.next(m, g);
     assertSame(p, asleep.given);
     assertSame(still.p(2), m.p);

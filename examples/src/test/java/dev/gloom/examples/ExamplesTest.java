@@ -74,6 +74,7 @@ class ExamplesTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--add-opens",
                 "java.base/java.lang=ALL-UNNAMED",
+                "--enable-native-access=ALL-UNNAMED",
                 "-ea",
                 "-cp",
                 jarOf(Gloom.class) + File.pathSeparator + jarOf(Run.class),

@@ -1,0 +1,191 @@
+package dev.gloom.agent;
+
+import dev.gloom.jdk.CheckBridge;
+import dev.gloom.runtime.Hogs;
+import dev.gloom.runtime.Preemption;
+import java.lang.instrument.Instrumentation;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/// The helper thread of preemption, layer 2: when sysmon has asked a goroutine to stop, this one
+/// looks at its stack, sees to it that the classes there have checks, and arms them.
+///
+/// It is a thread of its own because it waits: for a handshake with the thread that hogs, for the
+/// JVM to change a class. Sysmon must not.
+///
+/// The loop that keeps a processor is on the stack, most often near its top. To arm a class throws
+/// away compiled code, so the first try takes a few classes from the top, and each further one more
+/// of them. Whoever goes on after the last try is given up: what no check reaches, native code or
+/// the JDK's own, is left to layer 3.
+///
+/// A class is disarmed when no check of it has stopped anybody for a second.
+final class Preemptor implements Runnable {
+  private static final int TRIES = 4;
+  private static final int FIRST_CLASSES = 4;
+  private static final int MORE_EACH_TRY = 4;
+
+  /// Until an armed loop has had time to fall into its check.
+  private static final long TRY_NANOS = 1_000_000;
+
+  private static final long DISARM_AFTER_NANOS = 1_000_000_000;
+  private static final long DISARM_LOOK_NANOS = 250_000_000;
+
+  /// To find the goroutine takes time in proportion to how many there are: this much of a CPU.
+  private static final int REST_FACTOR = 20;
+
+  private final Weaving weaving;
+
+  /// The default scheduler's: whether classes are woven at their load.
+  private final Hogs settings;
+
+  private final Sites sites = new Sites();
+  private boolean opened;
+  private boolean anyArmed;
+
+  private Preemptor(Weaving weaving, Hogs settings) {
+    this.weaving = weaving;
+    this.settings = settings;
+  }
+
+  /// Starts the thread, and in eager mode the weaving of whatever is loaded from now on.
+  static void start(Instrumentation instrumentation, @Nullable Packages packages, Hogs settings) {
+    var preemptor = new Preemptor(new Weaving(instrumentation, packages), settings);
+    preemptor.follow();
+    Thread thread =
+        Thread.ofPlatform()
+            .daemon()
+            .name("gloom-preemptor")
+            .inheritInheritableThreadLocals(false)
+            .unstarted(preemptor);
+    thread.setContextClassLoader(ClassLoader.getSystemClassLoader());
+    thread.start();
+    Hogs.helper(new Wake(thread));
+  }
+
+  private record Wake(Thread thread) implements Runnable {
+    @Override
+    public void run() {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /// Before the first class with a check is loaded.
+  private void open() {
+    if (!opened) {
+      CheckBridge.open(sites);
+      sites.warmUp();
+      opened = true;
+    }
+  }
+
+  @Override
+  public void run() {
+    for (; ; ) {
+      try {
+        round();
+      } catch (OutOfMemoryError e) {
+        LockSupport.parkNanos(DISARM_LOOK_NANOS); // no memory for words either
+      } catch (RuntimeException | LinkageError e) {
+        // Without it, hogs are left to layer 3. To end would leave classes armed for ever.
+        say(e);
+        LockSupport.parkNanos(DISARM_AFTER_NANOS);
+      }
+      Thread.interrupted(); // an outsider's; pending, it would turn this loop into a spin
+    }
+  }
+
+  private static void say(Throwable e) {
+    try {
+      System.err.println("gloom: preemption: " + e);
+    } catch (OutOfMemoryError again) {
+      // nobody can be told
+    }
+  }
+
+  /// The settings may have changed.
+  private void follow() {
+    boolean eager = settings.mode() == Preemption.Mode.EAGER;
+    if (eager) {
+      open();
+    }
+    weaving.eager(eager);
+  }
+
+  private void round() {
+    follow();
+    List<Hogs.Hog> hogs = Hogs.caught();
+    if (!hogs.isEmpty()) {
+      stop(hogs);
+    }
+    if (anyArmed) {
+      boolean off = settings.mode() == Preemption.Mode.OFF;
+      anyArmed = sites.disarm(System.nanoTime(), off ? 0 : DISARM_AFTER_NANOS);
+      LockSupport.parkNanos(this, DISARM_LOOK_NANOS);
+    } else {
+      LockSupport.park(this);
+    }
+  }
+
+  private void stop(List<Hogs.Hog> hogs) {
+    if (anyArmed) {
+      LockSupport.parkNanos(this, TRY_NANOS / 4); // it may be falling into a check right now
+    }
+    List<Hogs.Hog> left = new ArrayList<>(hogs);
+    int classes = FIRST_CLASSES;
+    for (int i = 0; i < TRIES; i++, classes *= MORE_EACH_TRY) {
+      left.removeIf(hog -> !hog.goesOn());
+      if (left.isEmpty()) {
+        return;
+      }
+      long start = System.nanoTime();
+      for (Hogs.Hog hog : left) {
+        arm(hog, classes);
+      }
+      long cost = System.nanoTime() - start;
+      LockSupport.parkNanos(this, TRY_NANOS);
+      if (cost > TRY_NANOS && i == TRIES - 1) {
+        LockSupport.parkNanos(this, cost * REST_FACTOR);
+      }
+    }
+    for (Hogs.Hog hog : left) {
+      hog.cannotStop();
+    }
+  }
+
+  private void arm(Hogs.Hog hog, int most) {
+    Thread thread = hog.thread();
+    if (thread == null) {
+      return;
+    }
+    Set<String> names = classes(thread.getStackTrace(), most);
+    if (names.isEmpty() || !hog.goesOn()) {
+      return;
+    }
+    open();
+    for (String name : names) {
+      if (!sites.has(name)) {
+        weaving.weave(name);
+      }
+      sites.arm(name, System.nanoTime());
+      anyArmed = true;
+    }
+  }
+
+  /// The first few classes of the application on a stack, from its top.
+  private Set<String> classes(StackTraceElement[] stack, int most) {
+    var names = new LinkedHashSet<String>();
+    for (StackTraceElement frame : stack) {
+      if (names.size() == most) {
+        break;
+      }
+      if (weaving.mayHaveChecks(frame)) {
+        names.add(frame.getClassName());
+      }
+    }
+    return names;
+  }
+}

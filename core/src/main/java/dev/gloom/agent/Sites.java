@@ -1,0 +1,164 @@
+package dev.gloom.agent;
+
+import dev.gloom.runtime.Check;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.MutableCallSite;
+import java.lang.ref.WeakReference;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BinaryOperator;
+
+/// The call sites behind the checks, one for each class that has reached one of its checks.
+///
+/// A site does nothing until it is armed. The JIT takes its target for a constant, so a check that
+/// does nothing is nothing in compiled code; another target makes the JVM throw away the code that
+/// relied on it, also code that is running: a loop falls into the interpreter at its next safepoint
+/// and from there into the check.
+///
+/// Classes are known by name, since that is what a stack trace has; of two with one name, in two
+/// class loaders, both are armed. A site is kept by its class alone and goes with it.
+///
+/// **Who is late.** The helper marks a name as armed and then arms its sites; a thread that reaches
+/// its first check enters the site and then looks for the mark. One of the two sees the other.
+final class Sites implements BinaryOperator<Object> {
+  private static final MethodType NO_ARGUMENTS = MethodType.methodType(void.class);
+  private static final MethodHandle NOTHING = MethodHandles.empty(NO_ARGUMENTS);
+  private static final MethodHandle HERE = here();
+
+  private final Map<String, OfClass> byName = new ConcurrentHashMap<>();
+
+  /// For `invokedynamic`, which asks once for each place: one site for each class all the same.
+  private final ClassValue<Site> ofOldClass =
+      new ClassValue<>() {
+        @Override
+        protected Site computeValue(Class<?> type) {
+          return enter(type);
+        }
+      };
+
+  /// The sites of the classes of one name.
+  private static final class OfClass {
+    final CopyOnWriteArrayList<WeakReference<Site>> sites = new CopyOnWriteArrayList<>();
+    volatile boolean armed;
+
+    /// When it was last caught, by `System.nanoTime`; the helper's.
+    long caughtNanos;
+  }
+
+  /// A call site and its check.
+  private static final class Site extends MutableCallSite {
+    final Check check = new Check();
+
+    Site() {
+      super(NOTHING);
+    }
+  }
+
+  /// Loads and runs what the first check will need, while it can do no harm.
+  void warmUp() {
+    var lookup = MethodHandles.lookup();
+    Object _ = apply(lookup, MethodHandle.class);
+    Object _ = apply(lookup, NO_ARGUMENTS);
+    byName.clear();
+  }
+
+  /// The bootstrap method: for a constant a handle, for `invokedynamic` the site itself.
+  @Override
+  public Object apply(Object lookup, Object kind) {
+    Class<?> caller = ((MethodHandles.Lookup) lookup).lookupClass();
+    return kind instanceof MethodType ? ofOldClass.get(caller) : enter(caller).dynamicInvoker();
+  }
+
+  private Site enter(Class<?> caller) {
+    var site = new Site();
+    OfClass same = ofName(caller.getName());
+    same.sites.add(new WeakReference<>(site));
+    if (same.armed) {
+      arm(site);
+    }
+    return site;
+  }
+
+  private OfClass ofName(String name) {
+    OfClass known = byName.get(name);
+    if (known == null) {
+      var made = new OfClass();
+      OfClass other = byName.putIfAbsent(name, made);
+      known = other == null ? made : other;
+    }
+    return known;
+  }
+
+  // The helper's side.
+
+  /// Whether a class of this name has reached one of its checks.
+  boolean has(String name) {
+    OfClass c = byName.get(name);
+    return c != null && !c.sites.isEmpty();
+  }
+
+  /// Arms the classes of this name, those that come later too.
+  void arm(String name, long now) {
+    OfClass c = ofName(name);
+    c.caughtNanos = now;
+    if (!c.armed) {
+      c.armed = true;
+      for (WeakReference<Site> r : c.sites) {
+        Site site = r.get();
+        if (site != null) {
+          arm(site);
+        }
+      }
+    }
+  }
+
+  private static void arm(Site site) {
+    site.setTarget(HERE.bindTo(site.check));
+    MutableCallSite.syncAll(new MutableCallSite[] {site});
+  }
+
+  /// Disarms what has caught nobody for this long, and answers whether anything is still armed.
+  boolean disarm(long now, long afterNanos) {
+    boolean any = false;
+    Iterator<OfClass> all = byName.values().iterator();
+    while (all.hasNext()) {
+      OfClass c = all.next();
+      c.sites.removeIf(r -> r.get() == null);
+      if (c.armed && now - lastCatch(c) >= afterNanos) {
+        c.armed = false;
+        for (WeakReference<Site> r : c.sites) {
+          Site site = r.get();
+          if (site != null) {
+            site.setTarget(NOTHING);
+          }
+        }
+      }
+      any |= c.armed;
+    }
+    return any;
+  }
+
+  private static long lastCatch(OfClass c) {
+    long last = c.caughtNanos;
+    for (WeakReference<Site> r : c.sites) {
+      Site site = r.get();
+      if (site != null) {
+        long stop = site.check.lastStop(last);
+        last = stop - last > 0 ? stop : last;
+      }
+    }
+    return last;
+  }
+
+  private static MethodHandle here() {
+    try {
+      return MethodHandles.lookup().findVirtual(Check.class, "here", NO_ARGUMENTS);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+}

@@ -1,0 +1,165 @@
+package dev.gloom.agent;
+
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.security.ProtectionDomain;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/// Which classes get checks, and when: in eager mode every class of the application at its load; in
+/// any mode a class that was caught, by retransforming it.
+///
+/// The transformer is registered when it is first needed, so a program whose goroutines never hog
+/// pays nothing. From then on it answers the same for a class each time it is asked, since other
+/// agents may have a class transformed again.
+///
+/// Of the application is what neither the boot loader nor the platform loader has loaded, is in no
+/// module of the JDK, and is not gloom's. The options `include` and `exclude` leave more out.
+///
+/// A class that cannot be woven is left alone and said once, by name. The class itself then loads
+/// or fails as it would have without gloom.
+final class Weaving implements ClassFileTransformer {
+  private static final ClassLoader PLATFORM = ClassLoader.getPlatformClassLoader();
+
+  private final Instrumentation instrumentation;
+  private final @Nullable Packages packages;
+  private volatile boolean eager;
+  private boolean registered; // the helper's, or before it starts
+
+  /// Names of classes, with dots, that were caught.
+  private final Set<String> caught = ConcurrentHashMap.newKeySet();
+
+  private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+  Weaving(Instrumentation instrumentation, @Nullable Packages packages) {
+    this.instrumentation = instrumentation;
+    this.packages = packages;
+  }
+
+  /// Whether classes get checks when they are loaded.
+  void eager(boolean wanted) {
+    if (wanted) {
+      register();
+    }
+    eager = wanted;
+  }
+
+  private void register() {
+    if (!registered) {
+      registered = true;
+      instrumentation.addTransformer(this, true);
+    }
+  }
+
+  /// Puts checks into the classes of this name that are loaded; those that come later get theirs as
+  /// they are loaded. Once for each name: false if it has been done.
+  boolean weave(String name) {
+    if (!caught.add(name)) {
+      return false;
+    }
+    register();
+    for (Class<?> type : instrumentation.getAllLoadedClasses()) {
+      if (type.getName().equals(name)
+          && instrumentation.isModifiableClass(type)
+          && isOfApplication(type.getModule(), type.getClassLoader(), name)) {
+        retransform(type);
+      }
+    }
+    return true;
+  }
+
+  private void retransform(Class<?> type) {
+    try {
+      instrumentation.retransformClasses(type);
+    } catch (Exception | LinkageError | InternalError e) {
+      // Another agent's doing, or a class that the JVM holds on to. It is as it was.
+      leaveAlone(type.getName(), e.toString());
+    }
+  }
+
+  @Override
+  public byte @Nullable [] transform(
+      Module module,
+      @Nullable ClassLoader loader,
+      @Nullable String internalName,
+      @Nullable Class<?> redefined,
+      @Nullable ProtectionDomain domain,
+      byte[] classFile) {
+    if (loader == null || loader == PLATFORM) {
+      return null;
+    }
+    String name = internalName == null ? "a class without a name" : dotted(internalName);
+    try {
+      if (internalName == null) { // whoever defines a class need not name it
+        name = dotted(Weaver.nameOf(classFile));
+      }
+      if (!(eager || caught.contains(name)) || !isOfApplication(module, loader, name)) {
+        return null;
+      }
+      Weaver.Woven woven = Weaver.weave(classFile);
+      if (!woven.leftAlone().isEmpty() && caught.contains(name)) {
+        leaveAlone(name, String.join("; ", woven.leftAlone()));
+      }
+      return woven.bytes();
+    } catch (LeftAlone e) {
+      if (caught.contains(name)) { // one that hogs; of the others nobody wants to know
+        leaveAlone(name, e.getMessage());
+      }
+      return null;
+    } catch (RuntimeException e) {
+      leaveAlone(name, e.toString());
+      return null;
+    }
+  }
+
+  private static String dotted(String internalName) {
+    return internalName.replace('/', '.');
+  }
+
+  private void leaveAlone(String name, @Nullable String why) {
+    if (told.add(name)) {
+      System.err.println("gloom: no preemption checks in " + name + ": " + why);
+    }
+  }
+
+  /// Whether a class on a stack may get checks, as far as its name tells.
+  boolean mayHaveChecks(StackTraceElement frame) {
+    String module = frame.getModuleName();
+    String name = frame.getClassName();
+    return !(module != null && isOfJdk(module))
+        && name.indexOf('/') < 0 // a hidden class
+        && !isOfGloom(name)
+        && (packages == null || packages.want(name));
+  }
+
+  private boolean isOfApplication(Module module, @Nullable ClassLoader loader, String name) {
+    return loader != null
+        && loader != PLATFORM
+        && !(module.isNamed() && isOfJdk(module.getName()))
+        && !isOfGloom(name)
+        && (packages == null || packages.want(name));
+  }
+
+  private static boolean isOfJdk(String module) {
+    return module.startsWith("java.") || module.startsWith("jdk.");
+  }
+
+  /// gloom's packages, each as a whole; what is below `dev.gloom` otherwise is not gloom.
+  private static boolean isOfGloom(String name) {
+    if (!name.startsWith("dev.gloom.")) {
+      return false;
+    }
+    String in = name.substring(0, name.lastIndexOf('.'));
+    return switch (in) {
+      case "dev.gloom",
+          "dev.gloom.runtime",
+          "dev.gloom.jdk",
+          "dev.gloom.agent",
+          "dev.gloom.trace",
+          "dev.gloom.observe" ->
+          true;
+      default -> false;
+    };
+  }
+}

@@ -1,0 +1,5 @@
+/// Seeing and steering schedulers from outside the program: JMX.
+@NullMarked
+package dev.gloom.observe;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,162 @@
+package dev.gloom.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// Goroutines that keep a processor longer than a slice while others wait, and who deals with them.
+///
+/// ```
+/// layer 1   sysmon asks after a slice (P.PREEMPT); every scheduling point looks
+/// layer 2   a helper thread finds out which classes are at it, and arms the checks in them
+/// layer 3   who is asked and armed and still does not stop is known to be stuck
+/// ```
+///
+/// Sysmon hands a P over by a flag and an unpark, and never waits: to look at a stack or to arm a
+/// check takes a handshake with the thread that runs, and a loop may keep that waiting. The helper
+/// is the agent's; without one, layer 2 does not exist.
+///
+/// The settings can be changed while the scheduler runs. `off` is the kill switch: nobody is caught
+/// any more.
+public final class Hogs {
+  /// Enough for the helper to look, even on a busy machine.
+  private static final int HELPER_SLICES = 5;
+
+  /// Woken when somebody has been caught; the agent's.
+  private static volatile @Nullable Runnable helper;
+
+  private volatile long sliceNanos;
+  private volatile Preemption.Mode mode;
+
+  Hogs(Preemption settings) {
+    this.sliceNanos = settings.sliceNanos();
+    this.mode = settings.mode();
+  }
+
+  /// From now on `wake` is called, by a thread that must not wait, when somebody has been caught.
+  public static void helper(Runnable wake) {
+    helper = wake;
+  }
+
+  // Settings.
+
+  /// How long a goroutine may run while others wait.
+  public long sliceNanos() {
+    return sliceNanos;
+  }
+
+  /// Changes that, in milliseconds.
+  public void slice(long millis) {
+    sliceNanos = Preemption.sliceNanos(millis);
+  }
+
+  /// What is done about one that passes no scheduling point.
+  public Preemption.Mode mode() {
+    return mode;
+  }
+
+  /// Changes that.
+  public void mode(Preemption.Mode changed) {
+    mode = changed;
+    wake(); // what is armed may have to be disarmed, or classes that are loaded to be changed
+  }
+
+  // Sysmon's side, and the check's.
+
+  /// `p` has been asked to let others run. Does not wait.
+  void asked(P p) {
+    if (mode != Preemption.Mode.OFF && helper != null) {
+      p.caught = true;
+      wake();
+    }
+  }
+
+  private static void wake() {
+    Runnable h = helper;
+    if (h != null) {
+      h.run();
+    }
+  }
+
+  /// The goroutine on `p` cannot stop: no check reaches it, or it is pinned.
+  static void cannotStop(P p) {
+    p.stuckAt = Integer.toUnsignedLong(p.tick);
+  }
+
+  /// Whether it is known of the goroutine that has `p` now that it cannot be stopped: it was asked,
+  /// and the classes on its stack are armed, to no avail. Without a helper nobody knows. For
+  /// whoever takes the P away instead (layer 3).
+  static boolean isStuck(P p) {
+    return p.stuckAt == Integer.toUnsignedLong(p.tick);
+  }
+
+  /// How much CPU time the goroutine on `p` may use after it was asked to stop, before its P is
+  /// taken (layer 3): a slice; with a helper more, until that has given up.
+  long patienceNanos(P p) {
+    return helper == null || isStuck(p) ? sliceNanos : HELPER_SLICES * sliceNanos;
+  }
+
+  /// Whether the P may be taken from the goroutine that has it: not if it has opted out, nor if
+  /// nobody is to be preempted. Looks for that goroutine among all, if any has ever opted out.
+  boolean mayBeTakenFrom(Sched sched, P p) {
+    if (mode == Preemption.Mode.OFF) {
+      return false;
+    }
+    M m = p.holder;
+    G g = m == null || !Undisturbed.used() ? null : sched.registry.runningOn(m);
+    return g == null || !g.undisturbed;
+  }
+
+  // The helper's side.
+
+  /// Those that were caught since the last call, in all schedulers.
+  public static List<Hog> caught() {
+    var found = new ArrayList<Hog>();
+    for (Sched s : Sched.LIVE) {
+      if (s.hogs.mode == Preemption.Mode.OFF) {
+        continue;
+      }
+      for (P p : s.procs().all) {
+        if (p.caught) {
+          p.caught = false; // before the look: who is caught again sets it again
+          found.add(new Hog(s, p, p.tick));
+        }
+      }
+    }
+    return found;
+  }
+
+  /// One that was caught: whichever goroutine has this P in this slice.
+  public static final class Hog {
+    private final Sched sched;
+    private final P p;
+    private final int tick;
+
+    private Hog(Sched sched, P p, int tick) {
+      this.sched = sched;
+      this.p = p;
+      this.tick = tick;
+    }
+
+    /// Whether it still has its P, asked or not.
+    public boolean goesOn() {
+      return p.tick == tick && (p.request & P.PREEMPT) != 0;
+    }
+
+    /// Its virtual thread; null if it cannot be found any more. Takes time in proportion to how
+    /// many goroutines there are: an M keeps no reference to the one that it runs, since that store
+    /// would cost a fence at each switch.
+    public @Nullable Thread thread() {
+      M m = p.status == P.HELD ? p.holder : null;
+      G g = m == null ? null : sched.registry.runningOn(m);
+      return g == null || g.undisturbed ? null : g.thread();
+    }
+
+    /// Gives it up, for layer 3.
+    public void cannotStop() {
+      if (goesOn()) {
+        Hogs.cannotStop(p);
+      }
+    }
+  }
+}

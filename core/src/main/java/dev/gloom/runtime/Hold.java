@@ -1,0 +1,97 @@
+package dev.gloom.runtime;
+
+import org.jspecify.annotations.Nullable;
+
+/// What sysmon knows about the thread that holds a P: whether it sleeps there, or computes on and
+/// on.
+///
+/// **Asleep**: the kernel says so at two looks at least 100 us apart, and in between the thread has
+/// neither been put on a core nor taken another goroutine. One look would also catch a short wait
+/// inside the JVM, or a loop of calls of 50 us.
+///
+/// **Burning**: it was asked to let others run, and has used a slice of CPU time since, on the same
+/// goroutine. By the clock on the wall, 8 Ps on 2 cores would lose their Ps merely for waiting for
+/// a core; then more threads would run, and more would lose theirs.
+final class Hold {
+  private static final long LOOKS_APART_NANOS = 100_000;
+
+  private long dispatches = -1;
+  private @Nullable M holder; // two threads can have been started equally often
+  private long sinceNanos;
+
+  /// How often the thread had been put on a core when it was first seen asleep.
+  private long starts = Kernel.UNKNOWN;
+
+  private long asleepSinceNanos;
+
+  private long askedDispatches = -1;
+  private @Nullable M askedHolder;
+  private long askedSinceNanos;
+  private long askedCpuNanos;
+
+  /// Whether the holder of `p` is asleep in the kernel. Nobody is asked before the same goroutine
+  /// has been there for a while.
+  boolean isAsleep(P p, Kernel kernel, long now, long patienceNanos) {
+    long d = p.dispatches();
+    M m = p.holder;
+    if (d != dispatches || m != holder) {
+      dispatches = d;
+      holder = m;
+      sinceNanos = now;
+      starts = Kernel.UNKNOWN;
+    }
+    if (now - sinceNanos < patienceNanos) {
+      return false;
+    }
+    if (m == null || !kernel.asleep(m.tid)) {
+      starts = Kernel.UNKNOWN;
+      return false;
+    }
+    long s = kernel.starts(m.tid);
+    if (s != starts || s == Kernel.UNKNOWN) {
+      starts = s;
+      asleepSinceNanos = now;
+      return false;
+    }
+    return now - asleepSinceNanos >= LOOKS_APART_NANOS;
+  }
+
+  /// Whether it was asleep at the last look, so that the next should come soon.
+  boolean suspected() {
+    return starts != Kernel.UNKNOWN;
+  }
+
+  /// The goroutine there has been asked to let others run.
+  void asked(P p, Kernel kernel, long now) {
+    M m = p.holder;
+    if (askedDispatches != p.dispatches() || askedHolder != m) {
+      askedDispatches = p.dispatches();
+      askedHolder = m;
+      askedSinceNanos = now;
+      askedCpuNanos = cpu(m, kernel);
+    }
+  }
+
+  /// Whether it has used so much CPU time since.
+  boolean burns(P p, Kernel kernel, long now, long nanos) {
+    M m = p.holder;
+    if (askedDispatches != p.dispatches() || askedHolder != m || now - askedSinceNanos < nanos) {
+      return false;
+    }
+    long cpu = cpu(m, kernel);
+    return askedCpuNanos != Kernel.UNKNOWN && cpu - askedCpuNanos >= nanos;
+  }
+
+  /// Everything stood still: begins anew.
+  void forget() {
+    dispatches = -1;
+    starts = Kernel.UNKNOWN;
+    askedDispatches = -1;
+    holder = null;
+    askedHolder = null;
+  }
+
+  private static long cpu(@Nullable M m, Kernel kernel) {
+    return m == null ? Kernel.UNKNOWN : kernel.cpuNanos(m.tid);
+  }
+}

@@ -1,0 +1,449 @@
+package dev.gloom.runtime;
+
+import dev.gloom.jdk.Epoll;
+import dev.gloom.jdk.FdTable;
+import dev.gloom.jdk.SocketPollers;
+import dev.gloom.jdk.SocketWaits;
+import dev.gloom.jdk.Vthread;
+import java.io.IOException;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/// The network poller of one scheduler: the sockets that its goroutines wait for, in one epoll set.
+///
+/// A goroutine that reads from a socket where nothing has come yet parks in the JDK's `Poller`, as
+/// every virtual thread does; gloom has replaced the poller behind it ({@link SocketPollers}). The
+/// goroutine enters itself in a table by its descriptor, arms the descriptor, *one shot*, and
+/// parks. Whoever polls takes the thread out of the table and unparks it. Refused:
+///
+/// - *a poller thread*, as the JDK has: each wake-up of a goroutine costs the wake-up of a thread
+///   first, which then wakes another;
+/// - *pollers that are goroutines*, the JDK's default: they take their turn in the run queues, so
+///   with a thousand goroutines before them nobody looks at the sockets;
+/// - *one set for the process*: its poller would have to know whose turn it is in each scheduler.
+///
+/// **Who polls**, and never two of the first three at once:
+///
+/// 1. an M that finds its own and the global queue empty, before it steals ({@link FindWork}); not
+///    if 4 does it;
+/// 2. a P that is busy, every so many dispatches; not if 4 does it. (In Go nobody: a program whose
+///    Ps never run dry sees its sockets every 10 ms.)
+/// 3. sysmon, if nobody else has since its last round;
+/// 4. an idle M, *the poller*, which sleeps in the kernel until something is ready, then takes an
+///    idle P and goes on there. {@link Idle} has the protocol, N1 to B4.
+///
+/// What 1 and 2 find goes to the tail of their P's ring in one batch, what 3 finds into the global
+/// queue, what 4 finds to the P that it gets, or into the global queue if none is idle.
+///
+/// **Nobody is lost.** The thread is in the table before its descriptor is armed, so whoever gets
+/// the event finds it. An event that finds nobody, since the wait is over for another reason (a
+/// time-out, an interrupt, a close), is dropped: one shot, so there is no second. An event that
+/// finds another wait than the one it was meant for, since the number was used again meanwhile,
+/// wakes a goroutine that tries, fails and arms its descriptor again: the JDK's code around the
+/// wait is a loop.
+///
+/// **The end.** A closed scheduler gives its descriptors back when its threads have gone; sysmon,
+/// the last of them, sees to that.
+///
+/// Go: `netpoll`, `netpollBreak`, `netpollWaiters`, `injectglist`
+final class NetPoll {
+  /// As many as fill a ring.
+  private static final int EVENTS = 256;
+
+  /// As long as a thread takes to wake up.
+  private static final long STILL_INSIDE_NANOS = 50_000;
+
+  /// Why the JDK's own pollers serve all goroutines; null if gloom's do.
+  private static final @Nullable String MISSING = replaceJdk();
+
+  private final Sched sched;
+
+  /// Made at the first wait.
+  private volatile @Nullable Net net;
+
+  /// Goroutines that wait, or have been woken and do not yet know.
+  private volatile int waiting;
+
+  /// 1 while somebody polls without blocking.
+  private volatile int polling;
+
+  /// 1 while an M is in the kernel, or handles what it found there.
+  private volatile int blocking;
+
+  // Counters; each written by one thread at a time, read by stats a little late.
+  private long polls; // of the holder of polling
+  private long readyInPolls;
+  private long monitorPolls; // sysmon's
+  private long blockingPolls; // the poller's
+  private long readyInBlocking;
+
+  // Sysmon only.
+  private long seenPolls;
+  private long seenStarts;
+
+  NetPoll(Sched sched) {
+    this.sched = sched;
+  }
+
+  /// Runs the static initialiser.
+  static void install() {}
+
+  private static @Nullable String replaceJdk() {
+    String missing =
+        Knobs.jdkPollers(System.getProperties())
+            ? "gloom.netpoll=jdk is set"
+            : SocketPollers.replace(new OfGoroutines());
+    if (missing != null && System.getProperty("jdk.pollerMode") == null) {
+      // The JDK's default would start its pollers as goroutines, inside the first that waits.
+      System.setProperty("jdk.pollerMode", "1");
+    }
+    return missing;
+  }
+
+  /// What the kernel gave for it, and room for what it reports: once for those who do not block,
+  /// once for the one who does.
+  private static final class Net {
+    final Epoll epoll;
+    final Epoll.Events events = new Epoll.Events(EVENTS);
+    final Epoll.Events writes = new Epoll.Events(EVENTS);
+    final Epoll.Events blockingEvents = new Epoll.Events(EVENTS);
+    final Epoll.Events blockingWrites = new Epoll.Events(EVENTS);
+
+    Net() throws IOException {
+      epoll = Epoll.open();
+    }
+
+    void close() {
+      epoll.close();
+      events.free();
+      writes.free();
+      blockingEvents.free();
+      blockingWrites.free();
+    }
+  }
+
+  // What the JDK calls, on the goroutine that waits.
+
+  /// The waits of goroutines are gloom's; all others stay the JDK's.
+  private static final class OfGoroutines implements SocketWaits {
+    @Override
+    public boolean begin(Thread thread) {
+      G g = Vthread.scheduler(thread) instanceof G it ? it : null;
+      if (g == null || !g.sched.netPoll.begin()) {
+        return false;
+      }
+      g.inNetPoll = true;
+      return true;
+    }
+
+    @Override
+    public boolean register(int fd, boolean read) throws IOException {
+      G g = Sched.currentG();
+      if (g == null || !g.inNetPoll) {
+        return false;
+      }
+      boolean armed = false;
+      try {
+        g.sched.netPoll.arm(fd, read);
+        armed = true;
+      } finally {
+        if (!armed) {
+          g.inNetPoll = false;
+          g.sched.netPoll.end();
+        }
+      }
+      return true;
+    }
+
+    @Override
+    public boolean deregister(int fd, boolean read, boolean polled) {
+      G g = Sched.currentG();
+      if (g == null || !g.inNetPoll) {
+        return false;
+      }
+      g.inNetPoll = false;
+      if (!polled) {
+        g.sched.netPoll.disarm(fd, read);
+      }
+      g.sched.netPoll.end();
+      return true;
+    }
+  }
+
+  /// N1. False if the system has no descriptor to give for the set: then the wait is the JDK's, as
+  /// any is that is not gloom's.
+  private boolean begin() {
+    WAITING.getAndAdd(this, 1);
+    if (net() != null) {
+      return true;
+    }
+    end();
+    return false;
+  }
+
+  private void end() {
+    WAITING.getAndAdd(this, -1);
+  }
+
+  /// The set, made if there is none; null if it cannot be.
+  private @Nullable Net net() {
+    Net existing = net;
+    if (existing != null) {
+      return existing;
+    }
+    try {
+      var made = new Net();
+      if (NET.compareAndSet(this, null, made)) {
+        return made;
+      }
+      made.close();
+      return net;
+    } catch (IOException | LinkageError _) {
+      return null;
+    }
+  }
+
+  private void arm(int fd, boolean read) throws IOException {
+    Net n = net();
+    if (n == null) {
+      throw new IOException("epoll_create failed"); // closed between begin and this, see close
+    }
+    n.epoll.arm(fd, read);
+    M m = M.current();
+    if (m == null || m.p == null) {
+      sched.idle.awaited(); // N2 to N4; a P that the caller has goes idle later, and looks then
+    }
+  }
+
+  private void disarm(int fd, boolean read) {
+    Net n = net;
+    if (n != null) {
+      n.epoll.disarm(fd, read);
+    }
+  }
+
+  // What Ms and sysmon call.
+
+  /// Whether somebody waits for a socket. Called after a full fence, see Idle.
+  boolean isAwaited() {
+    return waiting != 0;
+  }
+
+  /// Whether it is worth while to poll: somebody waits, and no M sleeps in the kernel for it.
+  boolean wantsPoll() {
+    return waiting != 0 && !sched.idle.hasPoller();
+  }
+
+  /// Makes those runnable that can go on, in the queue of the calling M's P. Does not wait. True if
+  /// there was one.
+  boolean poll(M m) {
+    return wantsPoll() && pollOnce(m) != 0;
+  }
+
+  /// How many it found; 0 also if another one is at it.
+  private int pollOnce(@Nullable M m) {
+    if (polling != 0 || !POLLING.compareAndSet(this, 0, 1)) {
+      return 0;
+    }
+    int found = 0;
+    try {
+      Net n = net;
+      if (n == null) {
+        return 0;
+      }
+      int count = n.epoll.poll(n.events, false);
+      polls++;
+      found = count <= 0 ? 0 : deliver(m, n, n.events, n.writes, count);
+      readyInPolls += found;
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    } finally {
+      polling = 0;
+    }
+    return found;
+  }
+
+  /// Sleeps until something is ready or somebody breaks it off; B1 and B2. How many events there
+  /// are for {@link #deliver}.
+  int block(M m) {
+    if (!BLOCKING.compareAndSet(this, 0, 1)) {
+      // The last poller has been woken, but has not got out yet. The kernel wakes one of those that
+      // sleep there, and it might be this one, which a break is not meant for.
+      sched.parker.parkNanos(STILL_INSIDE_NANOS);
+      return 0;
+    }
+    int count = 0;
+    try {
+      count = blockAlone(m);
+    } finally {
+      if (count == 0) {
+        blocking = 0;
+      }
+    }
+    return count;
+  }
+
+  private int blockAlone(M m) {
+    Net n = net;
+    if (n == null) {
+      return 0;
+    }
+    m.inPoll = true; // volatile: then look. Idle.rouse gives or ends, then reads this
+    int count = 0;
+    try {
+      if (m.given == null && !m.ending && sched.idle.isPoller(m)) {
+        count = n.epoll.poll(n.blockingEvents, true);
+        blockingPolls++;
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    } finally {
+      m.inPoll = false;
+    }
+    if (count == 1 && n.epoll.isBreak(n.blockingEvents.fd(0))) {
+      n.epoll.clearBreak();
+      return 0;
+    }
+    return Math.max(count, 0);
+  }
+
+  /// Makes those runnable that {@link #block} has found.
+  void deliver(M m, int count) {
+    try {
+      Net n = net;
+      if (n != null) {
+        readyInBlocking += deliver(m, n, n.blockingEvents, n.blockingWrites, count);
+      }
+    } finally {
+      blocking = 0;
+    }
+  }
+
+  /// Breaks off the wait of the poller. On the ready path.
+  void interrupt() {
+    Net n = net;
+    if (n != null) {
+      n.epoll.interrupt();
+    }
+  }
+
+  /// Those into the ring of `m`, one after the other, and others are told once at the end; without
+  /// a P, or from a thread that is no M, into the global queue.
+  private int deliver(@Nullable M m, Net n, Epoll.Events events, Epoll.Events writes, int count) {
+    if (m != null) {
+      m.delivers = true;
+    }
+    int found = 0;
+    try {
+      for (int i = 0; i < count; i++) {
+        int fd = events.fd(i);
+        if (n.epoll.isWrites(fd)) {
+          int more = n.epoll.pollWrites(writes);
+          for (int j = 0; j < more; j++) {
+            found += wake(SocketPollers.WRITERS, writes.fd(j));
+          }
+        } else if (!n.epoll.isBreak(fd)) {
+          found += wake(SocketPollers.READERS, fd);
+        } else if (events == n.blockingEvents) {
+          n.epoll.clearBreak(); // only the poller: a break is for it
+        }
+      }
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    } finally {
+      if (m != null) {
+        m.delivers = false;
+      }
+    }
+    if (found != 0 && m != null && m.p != null) {
+      sched.publishedInRing();
+    }
+    return found;
+  }
+
+  private static int wake(FdTable table, int fd) {
+    Thread waiter = table.take(fd);
+    if (waiter == null) {
+      return 0;
+    }
+    LockSupport.unpark(waiter);
+    return 1;
+  }
+
+  /// A round of sysmon's: polls if nobody has since the last one; and if a P has been idle all the
+  /// while and no M sleeps in the kernel, has one do so. True if there was something to do.
+  boolean monitor() {
+    long starts = sched.idle.starts();
+    boolean quiet = starts == seenStarts;
+    seenStarts = starts;
+    long count = polls + blockingPolls;
+    boolean polled = count != seenPolls;
+    seenPolls = count;
+    if (!wantsPoll()) {
+      return false;
+    }
+    if (quiet && sched.idle.idleProcs() > 0) {
+      sched.idle.wake();
+      return true;
+    }
+    if (polled) {
+      return false;
+    }
+    monitorPolls++;
+    int found = pollOnce(null);
+    seenPolls = polls + blockingPolls;
+    return found != 0;
+  }
+
+  // The end.
+
+  /// Whether there are descriptors to give back.
+  boolean isOpen() {
+    return net != null;
+  }
+
+  /// Gives the descriptors back; for sysmon, when the Ms have gone. A goroutine that slipped past
+  /// the closing of its scheduler and waits now counts itself, or holds `polling`, and then looks
+  /// for the set; here it is the other way round: it finds none, and makes a new one, or is seen,
+  /// and then the old one is left as it is.
+  void close() {
+    Net n = net;
+    if (n != null && NET.compareAndSet(this, n, null) && isUnused()) {
+      n.close();
+    }
+  }
+
+  private boolean isUnused() {
+    return waiting == 0 && polling == 0 && blocking == 0;
+  }
+
+  // Seeing it.
+
+  /// What has been counted; dev.gloom.Stats says what it means.
+  Figures figures() {
+    return new Figures(
+        MISSING == null ? "epoll" : "jdk: " + MISSING,
+        waiting,
+        readyInPolls + readyInBlocking,
+        polls,
+        blockingPolls,
+        monitorPolls);
+  }
+
+  /// A moment's figures.
+  public record Figures(
+      String poller, int waiting, long ready, long polls, long blockingPolls, long monitorPolls) {}
+
+  private static final VarHandle NET = handle("net", Net.class);
+  private static final VarHandle WAITING = handle("waiting", int.class);
+  private static final VarHandle POLLING = handle("polling", int.class);
+  private static final VarHandle BLOCKING = handle("blocking", int.class);
+
+  private static VarHandle handle(String name, Class<?> type) {
+    return ConstantBootstraps.fieldVarHandle(
+        MethodHandles.lookup(), name, VarHandle.class, NetPoll.class, type);
+  }
+}

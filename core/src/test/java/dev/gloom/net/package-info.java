@@ -1,0 +1,2 @@
+/// Sockets in goroutines: the network poller, from outside.
+package dev.gloom.net;
