@@ -67,6 +67,8 @@ public final class Agent {
       Observer.start(jdk);
       return;
     }
+    // Whoever could wake a thread of such a program, gloom does not know: it never says deadlock.
+    System.setProperty("gloom.deadlock", "off");
     Sched sched = Sched.byDefault();
     ForkJoinPool dropIn = DropIn.inPlaceOf(jdk, sched, options);
     DefaultScheduler.replace(dropIn);

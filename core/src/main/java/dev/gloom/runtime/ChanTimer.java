@@ -48,10 +48,10 @@ public final class ChanTimer {
   private long period;
 
   /// Rings for those that wait; written under the lock.
-  private volatile @Nullable Ring alarm;
+  volatile @Nullable Ring alarm;
 
   /// When that rings.
-  private long alarmAt;
+  long alarmAt;
 
   /// Running. With a period of 0 there will be one value.
   public ChanTimer(long delayNanos, long periodNanos) {
@@ -295,7 +295,7 @@ public final class ChanTimer {
   }
 
   /// Rings for those that wait in the channel.
-  private static final class Ring extends Alarm {
+  static final class Ring extends Alarm {
     /// Let go of when it is over: a cancelled alarm may lie in a heap for a while, and the timer
     /// should not.
     private volatile @Nullable ChanTimer timer;

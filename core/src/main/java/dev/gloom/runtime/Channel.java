@@ -106,7 +106,7 @@ public final class Channel {
   public boolean send(Object value) throws InterruptedException {
     Sched.preemptionPoint();
     throwIfInterrupted();
-    Waiter w = count == ring.length && receivers.first == null ? sender(value) : null;
+    Waiter w = looksFull() ? sender(value) : null;
     Outcome done = attemptSend(value, w);
     if (done == Outcome.BLOCKED && w == null) {
       w = sender(value);
@@ -119,6 +119,16 @@ public final class Channel {
     return done == Outcome.DONE;
   }
 
+  /// Whether a send would have to wait, by a look without the lock.
+  boolean looksFull() {
+    return count == ring.length && receivers.first == null && !closed;
+  }
+
+  /// The same for a receive.
+  boolean looksEmpty() {
+    return count == 0 && senders.first == null && !closed && (timer == null || !timer.isDue());
+  }
+
   /// Sends if that is possible at once.
   public Outcome trySend(Object value) {
     Sched.preemptionPoint();
@@ -129,7 +139,7 @@ public final class Channel {
   public @Nullable Object recv() throws InterruptedException {
     Sched.preemptionPoint();
     throwIfInterrupted();
-    Waiter w = count == 0 && senders.first == null ? receiver() : null;
+    Waiter w = looksEmpty() ? receiver() : null;
     Object got = attemptRecv(w);
     if (got == Outcome.BLOCKED && w == null) {
       w = receiver();
@@ -324,6 +334,9 @@ public final class Channel {
         w.state = Waiter.DONE;
         if (w.g != null) {
           w.g.unwoken = true;
+          if (w.g.entry != null) {
+            w.g.entry.held = w.g;
+          }
           w.g.sched.stranded = true;
         }
       }
@@ -363,6 +376,9 @@ public final class Channel {
         w.state = Waiter.DONE;
         if (w.g != null) {
           w.g.unwoken = true;
+          if (w.g.entry != null) {
+            w.g.entry.held = w.g;
+          }
           w.g.sched.stranded = true;
         }
       }

@@ -74,6 +74,9 @@ final class FindWork {
     p.inherit = false;
     if (p.tick - p.globalAt >= 0) {
       p.globalAt = p.tick + GLOBAL_EVERY;
+      if (!sched.keepsAll) {
+        p.forgetTaken();
+      }
       g = longWaiting(sched, p);
       if (g != null) {
         return g;
@@ -206,19 +209,23 @@ final class FindWork {
       sched.publishedInRing();
     }
     if ((request & P.PREEMPT) != 0) {
-      p.served(P.PREEMPT);
-      // The chain through run-next has used up its slice: behind everybody else, as one who is
-      // preempted. In Go the request is lost at the next dispatch of the chain (its issue 52934).
-      G g = p.takeNext();
-      if (g != null) {
-        p.flushYielded(Integer.MAX_VALUE);
-        sched.global.put(g);
-        sched.idle.wake();
-      }
+      servePreemption(sched, p);
     }
     if ((request & P.TIMERS) != 0) { // last: whom it wakes is no part of that chain
       p.served(P.TIMERS);
       p.ringDue(p.timers);
+    }
+  }
+
+  /// The chain through run-next has used up its slice: behind everybody else, as one who is
+  /// preempted. In Go the request is lost at the next dispatch of the chain (its issue 52934).
+  static void servePreemption(Sched sched, P p) {
+    p.served(P.PREEMPT);
+    G g = p.takeNext();
+    if (g != null) {
+      p.flushYielded(Integer.MAX_VALUE);
+      sched.global.put(g);
+      sched.idle.wake();
     }
   }
 }

@@ -65,8 +65,8 @@ public final class G implements Executor, Runnable {
   private static final int RUNNING = 4;
   private static final int AGAIN = 5; // after RUNNING: `>= RUNNING` means on an M
 
-  static final int STRANDED_CLAIMED = 1;
-  private static final int STRANDED_UNCLAIMED = 2;
+  static final byte STRANDED_CLAIMED = 1;
+  private static final byte STRANDED_UNCLAIMED = 2;
 
   // What every switch touches comes first: the JVM lays out references in this order, and the fewer
   // cache lines a thousand goroutines take, the better.
@@ -98,9 +98,10 @@ public final class G implements Executor, Runnable {
   /// Where it was started, if known.
   public final @Nullable StackTraceElement site;
 
-  /// Why it waits, if it waits through gloom. Written by the goroutine itself, before it parks and
-  /// null again after; others read it a little late.
-  public @Nullable WaitReason waitReason;
+  /// Why it waits, if it waits through gloom: a {@link WaitReason#code}, else 0. Written by the
+  /// goroutine itself, before it parks and again after; others read it a little late. A number,
+  /// since with G1 the store of a reference into an old goroutine costs a fence.
+  byte waitReason;
 
   /// When it last went to wait, by the scheduler's coarse clock. Written by its M while the word is
   /// still RUNNING.
@@ -112,16 +113,18 @@ public final class G implements Executor, Runnable {
   boolean inNetPoll;
 
   /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
-  volatile int strandedAs;
+  volatile byte strandedAs;
 
   /// Set when the wake-up of this goroutine failed for lack of stack ({@link Waiter}); as above.
   volatile boolean unwoken;
 
-  // The registry's: a doubly linked list, under its shard's lock.
+  /// Its entry in a registry that does not keep it; null in one that does. Set at its start.
+  WeakRegistry.@Nullable Entry entry;
+
+  // The other registry's: a doubly linked list, under its shard's lock.
   @Nullable G registryNext;
   @Nullable G registryPrevious;
-  byte shard;
-  boolean registered;
+  byte shard = -1; // it is in none
 
   /// Whether it is not to be preempted. Its own, or whoever made it. See Undisturbed.
   boolean undisturbed;
@@ -193,6 +196,9 @@ public final class G implements Executor, Runnable {
       // No call in here: there is no stack for one.
       if (!published) {
         strandedAs = claimed ? STRANDED_CLAIMED : STRANDED_UNCLAIMED;
+        if (entry != null) {
+          entry.held = this;
+        }
       }
       sched.stranded = true;
       try {
@@ -247,6 +253,9 @@ public final class G implements Executor, Runnable {
 
   /// Finishes what an `execute` or a wake-up without stack left undone. For sysmon.
   void recover() {
+    if (entry != null) {
+      entry.held = null; // first: header of WeakRegistry
+    }
     if (unwoken) {
       unwoken = false;
       LockSupport.unpark(thread);
@@ -332,6 +341,11 @@ public final class G implements Executor, Runnable {
     }
     sched.registry.remove(this);
     return true;
+  }
+
+  /// Why it waits, if it waits through gloom.
+  public @Nullable WaitReason waitReason() {
+    return WaitReason.of(waitReason);
   }
 
   /// What it is doing, in Go's terms, read from its thread.

@@ -285,11 +285,25 @@ final class Idle {
       return;
     }
     assert p.isEmpty() : p;
-    p.queue.forgetTaken();
-    p.yielded.forgetTaken();
-    p.newEarliest = false; // see watch
     m.p = null;
     DECIDING.getAndAdd(this, 1);
+    putAway(p, m);
+    if (m.spinning) {
+      stopSearching(m);
+    }
+    if (sched.hasQueuedWork()) {
+      takeBack(m);
+    } else {
+      takePost(m);
+    }
+    DECIDING.getAndAdd(this, -1);
+  }
+
+  /// I1: into the idle list with a P that nobody holds any more, unless too many are in use; and
+  /// with the M that held it, if that has nothing else to do.
+  private void putAway(P p, @Nullable M m) {
+    p.forgetTaken();
+    p.newEarliest = false; // see watch
     boolean retired = false;
     lock.acquire();
     if (surplus > 0) {
@@ -301,20 +315,13 @@ final class Idle {
       idlePs = p;
       idleCount = idleCount + 1;
     }
-    push(m);
+    if (m != null) {
+      push(m);
+    }
     lock.held = 0;
     if (retired) {
       sched.resize.moveAlarms(p);
     }
-    if (m.spinning) {
-      stopSearching(m);
-    }
-    if (sched.hasQueuedWork()) {
-      takeBack(m);
-    } else {
-      takePost(m);
-    }
-    DECIDING.getAndAdd(this, -1);
   }
 
   /// Whether this P, whose M asks, goes. Then what it had is given to others, and the M, which has
@@ -365,25 +372,8 @@ final class Idle {
 
   /// I1, I3 and I5 for an M that cannot take the P back, nor be the watcher.
   private void shelve(P p) {
-    p.queue.forgetTaken();
-    p.yielded.forgetTaken();
-    p.newEarliest = false;
     DECIDING.getAndAdd(this, 1);
-    boolean retired = false;
-    lock.acquire();
-    if (surplus > 0) {
-      surplus = surplus - 1;
-      p.retired = true;
-      retired = true;
-    } else {
-      p.link = idlePs;
-      idlePs = p;
-      idleCount = idleCount + 1;
-    }
-    lock.held = 0;
-    if (retired) {
-      sched.resize.moveAlarms(p);
-    }
+    putAway(p, null);
     if (sched.hasQueuedWork()) {
       wake();
     } else {
@@ -829,6 +819,17 @@ final class Idle {
 
   int idleProcs() {
     return idleCount;
+  }
+
+  /// Whether `p` is idle at this moment. For sysmon.
+  boolean contains(P p) {
+    boolean found = false;
+    lock.acquire();
+    for (P idle = idlePs; idle != null && !found; idle = idle.link) {
+      found = idle == p;
+    }
+    lock.held = 0;
+    return found;
   }
 
   int searching() {

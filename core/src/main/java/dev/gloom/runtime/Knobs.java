@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 ///   taken while they go on, {@link #OVERCOMMIT_BY_DEFAULT} for four times as many as there are
 ///   processors
 /// @param preemption the slice, and what is done about whoever overruns it
+/// @param keepsAll whether a goroutine that nobody can wake any more stays; the JDK's own setting
+///   for virtual threads, `jdk.trackAllThreads`, decides
 public record Knobs(
     int maxProcs,
     boolean exitOnPanic,
@@ -28,7 +30,8 @@ public record Knobs(
     boolean detectDeadlock,
     int maxThreads,
     int maxOvercommit,
-    Preemption preemption) {
+    Preemption preemption,
+    boolean keepsAll) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
 
@@ -52,7 +55,8 @@ public record Knobs(
         true,
         MAX_THREADS_DEFAULT,
         OVERCOMMIT_BY_DEFAULT,
-        Preemption.DEFAULT);
+        Preemption.DEFAULT,
+        true);
   }
 
   /// The settings of this process.
@@ -74,7 +78,13 @@ public record Knobs(
         number(properties, "gloom.maxovercommit", OVERCOMMIT_BY_DEFAULT, 0),
         Preemption.of(
             properties.getProperty("gloom.slice", "10"),
-            properties.getProperty("gloom.preempt", "adaptive")));
+            properties.getProperty("gloom.preempt", "adaptive")),
+        keepsAll(properties.getProperty("jdk.trackAllThreads", "")));
+  }
+
+  /// As the JDK reads it.
+  private static boolean keepsAll(String value) {
+    return value.isEmpty() || Boolean.parseBoolean(value);
   }
 
   private static int number(Properties properties, String name, int byDefault, int least) {

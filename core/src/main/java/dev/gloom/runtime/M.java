@@ -90,13 +90,16 @@ final class M extends Thread {
   public void run() {
     tid = sched.kernel.thisThread();
     try {
-      for (G g = next(); g != null; g = next()) {
+      G g = next();
+      while (g != null) {
         M owner = g.lastM == this ? null : g.lockedM;
         if (owner == null) {
           dispatch(g);
         } else {
           ThreadLock.handOver(this, g, owner);
         }
+        g = null; // or an M that sleeps would keep its last goroutine from the collector
+        g = next();
       }
     } catch (Throwable e) {
       Fatal.bug(sched, getName(), e);
@@ -213,14 +216,15 @@ final class M extends Thread {
 
   /// To the tail of the global queue itself, behind those that yielded here before: it has had its
   /// slice. One that a check stopped leaves its run-next to run now, as in Go: that is somebody it
-  /// woke. At a scheduling point the request stays for FindWork, which sends run-next to the back
-  /// too: there it may be a chain of goroutines that start each other.
+  /// woke. At a scheduling point run-next goes to the back too, there it may be a chain of
+  /// goroutines that start each other; but it goes before the one that yields.
   private void preempted(P p, G g, boolean atCheck) {
     if (atCheck) {
       p.stoppedAtChecks++;
       p.served(P.PREEMPT);
     } else {
       p.stoppedAtPoints++;
+      FindWork.servePreemption(sched, p); // before it: run-next was there first
     }
     p.flushYielded(Integer.MAX_VALUE);
     sched.global.put(g);

@@ -187,6 +187,9 @@ final class P {
     } catch (StackOverflowError e) {
       // As in G.execute: no call, there is no stack for one.
       kicked.strandedAs = G.STRANDED_CLAIMED;
+      if (kicked.entry != null) {
+        kicked.entry.held = kicked;
+      }
       sched.stranded = true;
     }
     return true;
@@ -291,6 +294,12 @@ final class P {
     G chain = yielded.takeChain(most);
     putGlobally(chain, false);
     return chain != null;
+  }
+
+  /// Lets go of what was taken from its rings.
+  void forgetTaken() {
+    queue.forgetTaken();
+    yielded.forgetTaken();
   }
 
   /// Appends `g` to the ring, or, with half the ring, to the global queue.

@@ -3,7 +3,6 @@ package dev.gloom.runtime;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// A processor's local run queue: a ring of 256 goroutines and the run-next slot before it.
@@ -158,17 +157,19 @@ final class RunQueue {
   }
 
   /// Lets go of goroutines that were taken: a stale slot would keep an ended one and all it refers
-  /// to from the collector. Called when the queue is empty and its owner has time.
+  /// to from the collector. Called when the owner goes idle, and, where it matters, now and then
+  /// while it does not.
   void forgetTaken() {
-    int t = tailPlain();
-    if (t - forgotten >= ring.length) {
-      Arrays.fill(ring, null);
-    } else {
-      for (int i = forgotten; i != t; i++) {
-        ring[i & mask] = null;
-      }
+    int h = head;
+    int oldest = tailPlain() - ring.length; // what was before has been overwritten
+    forget(forgotten - oldest > 0 ? forgotten : oldest, h);
+    forgotten = h;
+  }
+
+  private void forget(int from, int to) {
+    for (int i = from; i - to < 0; i++) {
+      ring[i & mask] = null;
     }
-    forgotten = t;
   }
 
   // Everybody's side.
@@ -177,27 +178,31 @@ final class RunQueue {
   /// run at once; null if there was nothing. The thief owns `into`, which has room for it: a
   /// thief's own queue is empty.
   @Nullable G stealInto(RunQueue into) {
+    int t = into.tailPlain();
+    int copied = t;
     for (; ; ) {
       int h = head;
       int n = tailAcquire() - h;
       n -= n / 2;
       if (n == 0) {
+        into.forget(t, copied);
         return null;
       }
       if (n < 0 || n > ring.length / 2) {
         continue; // head moved between the two reads
       }
       n = Math.min(n, into.ring.length / 2);
-      int t = into.tailPlain();
       assert into.ring.length - (t - into.head) >= n : "thief with a full queue";
       for (int i = 0; i < n; i++) {
         into.ring[(t + i) & into.mask] = ring[(h + i) & mask];
       }
+      copied = Math.max(copied - t, n) + t;
       if (casHead(h, h + n)) {
         G last = into.slot(t + n - 1);
         if (n > 1) {
           into.setTailRelease(t + n - 1); // pairs with tailAcquire in stealInto
         }
+        into.forget(t + n - 1, copied);
         return last;
       }
     }

@@ -48,8 +48,11 @@ public final class Sched {
   private final int maxThreads;
   private final int maxOvercommit;
 
+  /// Whether goroutines that nobody can wake any more stay. See Registry.
+  final boolean keepsAll;
+
   final GlobalQueue global = new GlobalQueue();
-  final Registry registry = new Registry();
+  final Registry registry;
   final Idle idle = new Idle(this);
   final Sysmon sysmon = new Sysmon(this);
   final NetPoll netPoll = new NetPoll(this);
@@ -142,6 +145,8 @@ public final class Sched {
     this.kernel = kernel;
     this.exitOnPanic = knobs.exitOnPanic();
     this.haltOnBug = knobs.haltOnBug();
+    this.keepsAll = knobs.keepsAll();
+    this.registry = keepsAll ? new StrongRegistry() : new WeakRegistry();
     this.maxThreads = knobs.maxThreads();
     this.maxOvercommit = knobs.maxOvercommit();
     this.deadlock = new Deadlock(this, knobs.detectDeadlock());
@@ -238,11 +243,11 @@ public final class Sched {
       Thread.sleep(duration);
       return;
     }
-    g.waitReason = WaitReason.SLEEP;
+    g.waitReason = WaitReason.SLEEP.code;
     try {
       Thread.sleep(duration);
     } finally {
-      g.waitReason = null;
+      g.waitReason = 0;
     }
   }
 

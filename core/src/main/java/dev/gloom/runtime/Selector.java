@@ -74,7 +74,10 @@ public final class Selector {
       throw new InterruptedException();
     }
     Ticket due = delayNanos == 0 ? soonest : null;
-    Waiter self = otherwise == null ? new Waiter(Ticket.Kind.RECV, null, true) : null;
+    // As in Channel: whoever will have to wait, by a look without the locks, makes its waiter
+    // first.
+    boolean waits = otherwise == null;
+    Waiter self = waits && due == null && allLookBlocked(cases) ? waiter() : null;
     Object[] tickets = cases;
     boolean watches = false;
     for (; ; ) {
@@ -131,16 +134,21 @@ public final class Selector {
             w.state = Waiter.DONE;
             if (w.g != null) {
               w.g.unwoken = true;
+              if (w.g.entry != null) {
+                w.g.entry.held = w.g;
+              }
               w.g.sched.stranded = true;
             }
           }
           throw e;
         }
       }
-      if (self == null) {
+      if (!waits) {
         return Objects.requireNonNull(otherwise).chosen(null, true);
       }
-      if (unwatched) {
+      if (self == null) {
+        self = waiter(); // the look was wrong
+      } else if (unwatched) {
         watches = true;
         watch(cases);
       } else if (inUse) {
@@ -149,6 +157,21 @@ public final class Selector {
         return await(cases, tickets, self, soonest, delayNanos);
       }
     }
+  }
+
+  private static Waiter waiter() {
+    return new Waiter(Ticket.Kind.RECV, null, true);
+  }
+
+  private static boolean allLookBlocked(Object[] cases) {
+    for (Object o : cases) {
+      Ticket t = (Ticket) o;
+      Channel c = t.channel;
+      if (c != null && !(t.kind == Ticket.Kind.SEND ? c.looksFull() : c.looksEmpty())) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /// Locks the channels of all cases, each once; answers the last, from which a chain leads to the
@@ -368,6 +391,9 @@ public final class Selector {
         w.state = Waiter.DONE;
         if (w.g != null) {
           w.g.unwoken = true;
+          if (w.g.entry != null) {
+            w.g.entry.held = w.g;
+          }
           w.g.sched.stranded = true;
         }
       }
@@ -386,7 +412,7 @@ public final class Selector {
     boolean interrupted = false;
     Timeout timeout = null;
     if (g != null) {
-      g.waitReason = cases.length == 0 ? WaitReason.SELECT_NO_CASES : WaitReason.SELECT;
+      g.waitReason = (cases.length == 0 ? WaitReason.SELECT_NO_CASES : WaitReason.SELECT).code;
     }
     try {
       if (soonest != null && delayNanos != Long.MAX_VALUE) {
@@ -415,7 +441,7 @@ public final class Selector {
       }
     } finally {
       if (g != null) {
-        g.waitReason = null;
+        g.waitReason = 0;
       }
       try {
         takeBack(tickets, self);

@@ -62,6 +62,7 @@ final class Sysmon {
 
   // This thread's own.
   private boolean hurry;
+  private boolean soon;
   private long crowdUntilNanos = Long.MIN_VALUE;
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
@@ -168,7 +169,9 @@ final class Sysmon {
       }
       asleep = false;
       delayNanos = FIRST_DELAY_NANOS;
-      quietRounds = 0;
+      if (sched.clock.nanoTime() - now >= SLICE_NANOS) {
+        quietRounds = 0; // something new begins; else it is a goroutine that sleeps for short times
+      }
     }
     sleepsSinceNanos = sched.clock.nanoTime();
     sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : untilSliceEnds(sleepsSinceNanos));
@@ -191,6 +194,7 @@ final class Sysmon {
       sched.parker.parkNanos(Math.min(most, until - now));
       sched.cpuFollower.look(sched.clock.nanoTime());
       sched.managed.look(sched.clock.nanoTime());
+      sched.registry.sweep();
     }
   }
 
@@ -208,6 +212,7 @@ final class Sysmon {
     }
     sched.cpuFollower.look(now);
     sched.managed.look(now);
+    sched.registry.sweep();
     if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
       readAnew(now);
     } else {
@@ -241,15 +246,16 @@ final class Sysmon {
         acted |= retake(p, now, due);
         continue;
       }
-      if (due && sched.idle.watchUntil() > now) {
+      boolean nobodyWatches = due && sched.idle.watchUntil() > now;
+      if (nobodyWatches) {
         p.ask(P.TIMERS);
       }
       if (p.status == P.HELD && takeFromSleeper(p, now, due)) {
         acted = true;
         continue;
       }
-      acted |= preempt(p, now, due);
-      acted |= watchKeptNext(p);
+      acted |= preempt(p, now, nobodyWatches);
+      acted |= giveUpKeptNext(p);
     }
     return acted | sched.orphans.look();
   }
@@ -325,9 +331,9 @@ final class Sysmon {
   }
 
   /// A P that keeps its run-next for itself but does not get to it gives it up to an idle one.
-  /// Counts as something to do as long as Ps keep it while others are idle, so that the next look
-  /// comes soon.
-  private boolean watchKeptNext(P p) {
+  /// While it gets on and others are idle the next look comes soon; not for one that is idle
+  /// itself, as the P of a goroutine that sleeps in a loop nearly always is.
+  private boolean giveUpKeptNext(P p) {
     long dispatches = p.dispatches();
     boolean moved = dispatches != p.seenDispatches;
     p.seenDispatches = dispatches;
@@ -340,7 +346,8 @@ final class Sysmon {
       sched.idle.wake();
       return true;
     }
-    return moved;
+    soon |= moved && !sched.idle.contains(p);
+    return false;
   }
 
   private boolean rescue(long now) {
@@ -381,8 +388,11 @@ final class Sysmon {
     if (acted) {
       quietRounds = 0;
       delayNanos = FIRST_DELAY_NANOS;
+    } else if (soon) {
+      delayNanos = FIRST_DELAY_NANOS; // the next one only: the quiet rounds still count
     } else if (++quietRounds > ROUNDS_BEFORE_BACKOFF) {
       delayNanos = Math.min(2 * delayNanos, MAX_DELAY_NANOS);
     }
+    soon = false;
   }
 }

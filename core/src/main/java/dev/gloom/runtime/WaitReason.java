@@ -1,5 +1,7 @@
 package dev.gloom.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /// Why a goroutine waits, in Go's words. What waits through gloom says so before it parks ({@link
 /// G#waitReason}); what waits through Java's own classes is told from its thread when somebody
 /// asks.
@@ -14,10 +16,19 @@ public enum WaitReason {
   WAIT_GROUP("sync.WaitGroup.Wait"),
   IO("IO wait");
 
+  private static final WaitReason[] ALL = values();
+
   /// As Go prints it.
   public final String text;
 
+  /// What stands for it in {@link G#waitReason}; 0 stands for none.
+  final byte code = (byte) (ordinal() + 1);
+
   WaitReason(String text) {
     this.text = text;
+  }
+
+  static @Nullable WaitReason of(byte code) {
+    return code == 0 ? null : ALL[code - 1];
   }
 }

@@ -84,7 +84,7 @@ final class Waiter extends Ticket {
   void await(SpinLock lock, WaitQueue queue, WaitReason reason) throws InterruptedException {
     boolean interrupted = false;
     if (g != null) {
-      g.waitReason = reason;
+      g.waitReason = reason.code;
     }
     try {
       while (!park()) {
@@ -109,7 +109,7 @@ final class Waiter extends Ticket {
       }
     } finally {
       if (g != null) {
-        g.waitReason = null;
+        g.waitReason = 0;
       }
     }
     if (interrupted) {

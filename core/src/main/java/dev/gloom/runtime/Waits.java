@@ -79,7 +79,7 @@ public final class Waits {
 
   /// The same for one that waits, with its stack at hand.
   static String of(G g, StackTraceElement[] stack) {
-    WaitReason own = g.waitReason;
+    WaitReason own = g.waitReason();
     if (own != null) {
       return own.text;
     }
@@ -97,7 +97,7 @@ public final class Waits {
   /// The same without a look at the stack, which may have to wait for the goroutine: a little less
   /// is known.
   static String quick(G g) {
-    WaitReason own = g.waitReason;
+    WaitReason own = g.waitReason();
     return own == null ? byThread(g.thread()) : own.text;
   }
 

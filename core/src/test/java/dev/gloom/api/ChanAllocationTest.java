@@ -10,6 +10,7 @@ import dev.gloom.Chan;
 import dev.gloom.Gloom;
 import dev.gloom.WaitGroup;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -135,6 +136,38 @@ class ChanAllocationTest {
       assertEquals(VALUE, Gloom.select(cases));
     }
     group.await();
+  }
+
+  /// With cases that its caller keeps, also if one of them is a time-out.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  void aSelectThatIsServedAtOnceAllocatesNothing(int procs) throws Exception {
+    try (var lab = Lab.procs(procs)) {
+      double bytes = bytesEach(lab, OPERATIONS, ChanAllocationTest::selectFillsAndEmpties);
+      assertTrue(bytes < NOISE_BYTES, () -> bytes + " bytes for two selects");
+    }
+  }
+
+  private static void selectFillsAndEmpties() throws Exception {
+    Chan<Integer> ch = Chan.make(128);
+    Chan<Integer> never = Chan.make();
+    Case<Integer> late = Gloom.after(Duration.ofHours(1), () -> 0);
+    Case<Integer> none = Gloom.recv(never, v -> v);
+    Case<Integer>[] sends = cases(Gloom.send(ch, VALUE, () -> VALUE), none, late);
+    Case<Integer>[] receives = cases(none, late, Gloom.recv(ch, v -> v));
+    for (int n = 0; n < OPERATIONS; n += ch.cap()) {
+      for (int i = 0; i < ch.cap(); i++) {
+        assertEquals(VALUE, Gloom.select(sends));
+      }
+      for (int i = 0; i < ch.cap(); i++) {
+        assertEquals(VALUE, Gloom.select(receives));
+      }
+    }
+  }
+
+  @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
+  private static Case<Integer>[] cases(Case<Integer> a, Case<Integer> b, Case<Integer> c) {
+    return new Case[] {a, b, c};
   }
 
   /// Runs `body` as a goroutine, first to get it warm, and answers what one of its operations

@@ -217,13 +217,13 @@ class ChanInterruptTest {
       says("select (no cases)", g);
       g.thread().interrupt();
       g.join();
-      assertEquals(null, g(g).waitReason);
+      assertEquals(null, g(g).waitReason());
     }
   }
 
   private static void says(String reason, Goroutine g) {
     Lab.awaitWaiting(g);
-    assertEquals(reason, g(g).waitReason.text);
+    assertEquals(reason, g(g).waitReason().text);
   }
 
   private static G g(Goroutine goroutine) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 
 /// What nobody can reach any more is collected, whatever was done with it before. (A goroutine that
 /// waits in a channel for ever is reached through the list of all goroutines, and so is the
-/// channel.)
+/// channel, unless the JVM is told otherwise: `AbandonedTest`.)
 @Timeout(60)
 class ChanMemoryTest {
   private static void collected(String what, WeakReference<?> ref) {

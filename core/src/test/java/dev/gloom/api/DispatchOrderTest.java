@@ -145,6 +145,25 @@ class DispatchOrderTest {
         });
   }
 
+  /// The same when the monitor has asked the one that yields to do so: it has had its slice, and so
+  /// has whoever is in run-next, but that one was there before.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 10})
+  void whoYieldsAfterItsSliceRunsAfterEverybodyWhoIsQueued(int n) throws Exception {
+    var order =
+        orderOnOneProcessor(
+            (lab, o) -> {
+              for (int i = 1; i <= n; i++) {
+                String name = "" + i;
+                lab.go(() -> o.add(name));
+              }
+              Lab.spin(50_000_000); // five slices: the monitor has noticed
+              Gloom.gosched();
+              o.add("yielder");
+            });
+    assertEquals(n, order.indexOf("yielder"), () -> order.toString());
+  }
+
   /// Those who yield take turns in the order in which they yielded: the queue behind them is fair.
   @Test
   void thoseWhoYieldTakeTurns() throws Exception {

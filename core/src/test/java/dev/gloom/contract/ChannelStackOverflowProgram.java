@@ -48,7 +48,16 @@ final class ChannelStackOverflowProgram {
     this.deed = deed;
   }
 
+  /// With an argument: only so many rounds of selects, in a JVM that compiles.
   public static void main(String[] args) throws Exception {
+    if (args.length == 1) {
+      Scheduler scheduler = Scheduler.builder().maxProcs(1).build();
+      for (int round = 0; round < Integer.parseInt(args[0]); round++) {
+        System.out.println(Deed.SELECT + " " + run(scheduler, Deed.SELECT, true));
+      }
+      Lab.quiet(scheduler);
+      return;
+    }
     for (int procs : new int[] {1, 2}) {
       for (Deed deed : Deed.values()) {
         Scheduler scheduler = Scheduler.builder().maxProcs(procs).build();

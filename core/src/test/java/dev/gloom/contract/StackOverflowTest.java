@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gloom.api.ChildJvm;
 import dev.gloom.api.Lab;
 import dev.gloom.contract.StackOverflowProgram.Deed;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +64,39 @@ class StackOverflowTest {
   void channelsAlsoInTheInterpreter() throws Exception {
     ChildJvm.run(200, List.of(ChildJvm.OPEN, "-ea", "-Xint"), ChannelStackOverflowProgram.class)
         .succeeded();
+  }
+
+  /// Which calls of a select find no room depends on what the compiler puts into one frame. Here
+  /// that is everything up to the moment at which the other side has been served, so the end of the
+  /// stack comes right after it: the select has thrown, and whom it served goes on all the same.
+  @Test
+  void aSelectThatHasServedSomebodyAndHasNoRoomForMoreStillWakesIt() throws Exception {
+    var jvmArgs = new ArrayList<>(List.of(ChildJvm.OPEN, "-Xbatch"));
+    compile(jvmArgs, "quiet");
+    compile(jvmArgs, "dontinline,dev.gloom.runtime.Selector::finish");
+    for (String method :
+        List.of(
+            "Selector::allLookBlocked",
+            "Selector::waiter",
+            "Selector::lockAll",
+            "Selector::pick",
+            "Selector::step",
+            "Channel::*",
+            "WaitQueue::*",
+            "Waiter::claim",
+            "Waiter::casState",
+            "Waiter::isStale",
+            "Ticket::*",
+            "SpinLock::acquire",
+            "SpinLock::release",
+            "Sched::preemptionPoint")) {
+      compile(jvmArgs, "inline,dev.gloom.runtime." + method);
+    }
+    ChildJvm.run(100, jvmArgs, ChannelStackOverflowProgram.class, "8").succeeded();
+  }
+
+  private static void compile(List<String> jvmArgs, String how) {
+    jvmArgs.add("-XX:CompileCommand=" + how);
   }
 
   private static void check(int procs, Deed deed, boolean fromGoroutine, int rounds)

@@ -6,23 +6,35 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// What a parked virtual thread takes under the agent, beside the plain JDK.
 @Timeout(300)
 class DropInMemoryTest {
-  private static final int THREADS = 50_000;
+  private static final int THREADS = 20_000;
 
-  /// Parks so many virtual threads, twice (frames of the interpreter are larger: the first ones
-  /// have those), and prints the heap's growth for each of the second lot.
+  /// Parks virtual threads and prints the heap's growth for each. The frames of the interpreter are
+  /// three times as large as compiled ones, and are kept on the heap while a thread is parked: so
+  /// it does that again and again until the figure no longer falls.
   static final class ParkedProgram {
+    private static final int MAX_ROUNDS = 100;
+    private static final int SETTLED_ROUNDS = 5;
     private static volatile boolean open;
 
     public static void main(String[] args) throws Exception {
-      park(20_000);
-      System.out.println("bytesEach=" + park(THREADS));
+      long least = Long.MAX_VALUE;
+      int settled = 0;
+      for (int i = 0; i < MAX_ROUNDS && settled < SETTLED_ROUNDS; i++) {
+        long each = park(THREADS / 4);
+        settled = each < least * 0.99 ? 0 : settled + 1;
+        least = Math.min(least, each);
+      }
+      for (int i = 0; i < 3; i++) {
+        least = Math.min(least, park(THREADS));
+      }
+      System.out.println("settled=" + settled);
+      System.out.println("bytesEach=" + least);
     }
 
     private static long park(int n) throws Exception {
@@ -61,8 +73,7 @@ class DropInMemoryTest {
     }
   }
 
-  /// Slow: what is measured depends on how much has been compiled by then, and has not settled.
-  @Tag("slow")
+  /// What is more is the goroutine beside the thread.
   @Test
   void aParkedThreadTakesAtMostAFifthMoreThanOnTheJdk() throws Exception {
     long without = bytes(List.of("-Xmx512m"));
@@ -70,10 +81,12 @@ class DropInMemoryTest {
     String text = "a parked virtual thread: %d bytes without, %d with".formatted(without, with);
     System.out.println(text);
     assertTrue(with <= without * 1.2, text);
-    assertTrue(without > 200, text);
+    assertTrue(without > 200 && with > without, text);
   }
 
   private static long bytes(List<String> jvmArgs) throws Exception {
-    return AgentJvm.run(jvmArgs, ParkedProgram.class).succeeded().figure("bytesEach");
+    var child = AgentJvm.run(jvmArgs, ParkedProgram.class).succeeded();
+    assertTrue(child.figure("settled") > 0, child.out());
+    return child.figure("bytesEach");
   }
 }

@@ -102,6 +102,44 @@ class OptionsChildTest {
     return AgentJvm.run(List.of(jvmArgs), ProcsProgram.class).succeeded().figure("parallelism");
   }
 
+  // What it prints about itself.
+
+  static final class SleepingProgram {
+    public static void main(String[] args) throws Exception {
+      Thread.startVirtualThread(
+              () -> {
+                try {
+                  Thread.sleep(2_000);
+                } catch (InterruptedException e) {
+                  throw new IllegalStateException(e);
+                }
+              })
+          .join();
+    }
+  }
+
+  @Test
+  void schedtrace() throws Exception {
+    var child =
+        AgentJvm.run(List.of(agent("debug=schedtrace=100,maxprocs=2")), SleepingProgram.class);
+    List<String> lines = child.succeeded().err().lines().toList();
+    assertTrue(lines.size() > 2, child.err());
+    for (String line : lines) {
+      assertTrue(line.matches("SCHED \\d+ms: gomaxprocs=2 idleprocs=.*"), child.err());
+    }
+    assertEquals("", child.out());
+  }
+
+  @Test
+  void scheddetail() throws Exception {
+    var child =
+        AgentJvm.run(
+            List.of(agent("maxprocs=2,debug=schedtrace=100;scheddetail=1")), SleepingProgram.class);
+    assertTrue(child.succeeded().err().lines().anyMatch(l -> l.startsWith("  P1: ")), child.err());
+    assertTrue(
+        child.err().lines().anyMatch(l -> l.matches("  G\\d+: status=4\\(park\\).*")), child.err());
+  }
+
   // Packages. What is started here comes from dev.gloom.dropin, and from its package `other`.
 
   static final class PackagesProgram {

@@ -35,6 +35,14 @@ class KnobsTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"'', true", "true, true", "TRUE, true", "false, false", "no, false"})
+  void whetherGoroutinesThatNobodyCanWakeAreKeptIsTheJdksSetting(String value, boolean expected) {
+    assertEquals(true, knobs().keepsAll());
+    properties.setProperty("jdk.trackAllThreads", value);
+    assertEquals(expected, knobs().keepsAll());
+  }
+
+  @ParameterizedTest
   @CsvSource({"1, 1", "2, 2", "65536, 65536", "' 3 ', 3", "+4, 4"})
   void maxprocsIsTaken(String value, int expected) {
     properties.setProperty("gloom.maxprocs", value);

@@ -14,11 +14,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
+@ParameterizedClass
+@ValueSource(booleans = {true, false})
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RegistryTest {
   private final Still still = new Still(1);
-  private final Registry registry = new Registry();
+  private final Registry registry;
+
+  RegistryTest(boolean keeps) {
+    registry = keeps ? new StrongRegistry() : new WeakRegistry();
+  }
 
   @Test
   void knowsWhatWasAddedAndNotYetRemoved() {
@@ -98,6 +106,49 @@ class RegistryTest {
     assertEquals(0, registry.size());
     assertEquals(2 * each, registry.ended());
     assertEquals(0, registry.snapshot().length);
+  }
+
+  /// Whether it keeps them is all that the two differ in.
+  @Test
+  void whatNobodyElseRefersToIsTakenOutOrStays() {
+    G kept = still.g();
+    registry.add(kept);
+    addSome();
+    boolean keeps = registry instanceof StrongRegistry;
+    for (int tries = keeps ? 47 : 0; tries < 50 && registry.size() > 1; tries++) {
+      System.gc();
+      registry.sweep();
+    }
+    assertEquals(keeps ? 41 : 1, registry.size());
+    assertEquals(keeps ? 0 : 40, registry.ended());
+    assertEquals(keeps ? 41 : 1, registry.snapshot().length);
+    assertTrue(List.of(registry.snapshot()).contains(kept));
+  }
+
+  private void addSome() {
+    for (G g : still.gs(40)) {
+      registry.add(g);
+    }
+  }
+
+  /// One that sysmon has to do something for is in no queue.
+  @Test
+  void whatIsStrandedStaysUntilItIsSeenTo() {
+    addSome();
+    for (G g : registry.snapshot()) {
+      if (g.entry != null) {
+        g.entry.held = g;
+      }
+      g.unwoken = true;
+    }
+    for (int i = 0; i < 3; i++) {
+      System.gc();
+      registry.sweep();
+    }
+    assertEquals(40, registry.size());
+    for (G g : registry.snapshot()) {
+      assertTrue(g.unwoken);
+    }
   }
 
   private void add(G[] gs) {

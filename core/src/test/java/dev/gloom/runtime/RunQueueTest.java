@@ -292,6 +292,54 @@ class RunQueueTest {
     assertSame(kept, queue.poll());
   }
 
+  @Test
+  void whatWasTakenIsLeftToTheCollectorWhileOthersWait() {
+    var queue = new RunQueue(4);
+    List<WeakReference<G>> taken = passThrough(queue, 3);
+    G kept = still.g();
+    queue.offer(kept);
+
+    queue.forgetTaken();
+
+    for (int tries = 0; tries < 50 && !allCollected(taken); tries++) {
+      System.gc();
+    }
+    assertTrue(allCollected(taken));
+    assertSame(kept, queue.poll());
+  }
+
+  /// The last of what it steals a thief runs at once; and it may have copied more than it got.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 5})
+  void whatWasStolenIsLeftToTheCollector(int n) {
+    var queue = new RunQueue(16);
+    var thief = new RunQueue(16);
+    List<WeakReference<G>> stolen = stealAll(queue, thief, n);
+
+    queue.forgetTaken();
+    thief.forgetTaken();
+
+    for (int tries = 0; tries < 50 && !allCollected(stolen); tries++) {
+      System.gc();
+    }
+    assertTrue(allCollected(stolen));
+  }
+
+  private List<WeakReference<G>> stealAll(RunQueue queue, RunQueue thief, int n) {
+    var references = new ArrayList<WeakReference<G>>();
+    for (G g : still.gs(n)) {
+      queue.offer(g);
+    }
+    for (G g = queue.stealInto(thief); g != null; g = queue.stealInto(thief)) {
+      references.add(new WeakReference<>(g));
+      for (G other : Still.emptied(thief)) {
+        references.add(new WeakReference<>(other));
+      }
+    }
+    assertEquals(n, references.size());
+    return references;
+  }
+
   private static boolean allCollected(List<WeakReference<G>> references) {
     return references.stream().allMatch(r -> r.get() == null);
   }

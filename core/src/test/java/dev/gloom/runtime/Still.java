@@ -45,7 +45,8 @@ final class Still {
             true,
             maxThreads,
             maxOvercommit,
-            Preemption.DEFAULT));
+            Preemption.DEFAULT,
+            true));
   }
 
   private Still(int maxProcs, long seed, Knobs knobs) {

@@ -369,6 +369,16 @@ class SysmonTest {
     steps.end();
   }
 
+  /// Goroutines that an alarm wakes inherit the slice, so an idle P may not have had a tick for
+  /// long.
+  @Test
+  void anAlarmThatTheWatcherIsAboutToRingIsNoReasonToPreempt() {
+    p.timers.add(Bell.at(5 * MILLI));
+    still.idle(other); // watches
+    pass(30);
+    assertEquals(0, p.request);
+  }
+
   // Its sleep.
 
   @Test
@@ -389,6 +399,86 @@ class SysmonTest {
     }
     steps.sched.idle.add(new P[] {busy}, 0);
     steps.end();
+  }
+
+  @Test
+  void looksEveryMillisecondWhileAProcessorKeepsItsRunNextAndAnotherIsIdle() throws Exception {
+    var steps = new Steps(2);
+    P busy = steps.sched.idle.acquire();
+    keepNext(steps.sched, busy);
+    steps.sched.sysmon.ensureRunning();
+    for (int i = 0; i < 100; i++) {
+      busy.inherited++;
+      assertEquals(MILLI, steps.next(), "sleep " + i);
+    }
+    steps.sched.idle.add(new P[] {busy}, 0);
+    steps.end();
+  }
+
+  /// A goroutine that sleeps in a loop: the monitor finds its P idle, though it has run meanwhile.
+  @Test
+  void aProcessorThatIsIdleAtEachLookIsNoReasonToLookSoon() throws Exception {
+    var steps = new Steps(2);
+    P p = steps.sched.idle.acquire();
+    keepNext(steps.sched, p);
+    steps.sched.idle.add(new P[] {p}, 0);
+    steps.sched.sysmon.ensureRunning();
+    for (int i = 0; i < 51; i++) {
+      assertEquals(MILLI, sleepAfterARun(steps), "sleep " + i);
+    }
+    assertEquals(2 * MILLI, sleepAfterARun(steps));
+    assertEquals(4 * MILLI, sleepAfterARun(steps));
+    assertEquals(8 * MILLI, sleepAfterARun(steps));
+    assertEquals(10 * MILLI, sleepAfterARun(steps));
+
+    P again = steps.sched.idle.acquire();
+    assertSame(p, again);
+    p.inherited++;
+    assertEquals(MILLI, steps.next(), "this time it was busy");
+    steps.sched.idle.add(new P[] {p}, 0);
+    assertEquals(2 * MILLI, sleepAfterARun(steps), "and then at once less often again");
+    steps.end();
+  }
+
+  /// It goes to sleep between two short sleeps of a goroutine, and is woken at once: nothing new.
+  @Test
+  void aDeepSleepThatWasShortDoesNotBeginAnew() throws Exception {
+    assertEquals(2 * MILLI, afterADeepSleepOf(MILLI));
+    assertEquals(MILLI, afterADeepSleepOf(10 * MILLI));
+  }
+
+  /// The second sleep after a deep one, which came after so many quiet rounds that looks had become
+  /// rare.
+  @SuppressWarnings("NonAtomicVolatileUpdate") // the monitor only reads the time
+  private static long afterADeepSleepOf(long nanos) throws InterruptedException {
+    var steps = new Steps(2);
+    steps.sched.sysmon.ensureRunning();
+    while (sleepAfterARun(steps) != 10 * MILLI) {
+      // on
+    }
+    assertTrue(steps.next() >= 1_000 * MILLI, "nothing has started: deep sleep");
+    steps.now += nanos;
+    P p = steps.sched.idle.acquire();
+    steps.sched.idle.add(new P[] {p}, 0);
+    assertEquals(MILLI, steps.next(), "the first look is always soon");
+    long second = sleepAfterARun(steps);
+    steps.end();
+    return second;
+  }
+
+  /// A P leaves the idle list, runs something and is idle again.
+  private static long sleepAfterARun(Steps steps) throws InterruptedException {
+    P p = steps.sched.idle.acquire();
+    p.inherited++;
+    steps.sched.idle.add(new P[] {p}, 0);
+    return steps.next();
+  }
+
+  private static void keepNext(Sched sched, P p) {
+    while (!p.keepsNext()) {
+      p.putNext(Spawn.make(sched, "", () -> null, null));
+      p.takeNext();
+    }
   }
 
   // Item 76: deep sleep, and what ends it.

@@ -55,7 +55,7 @@ class StructuredTaskScopeTest {
 
   /// Runs `body` on a scheduler of its own and waits until all its goroutines have gone: a scope
   /// leaves none behind, and none has to be rescued.
-  private static void on(int procs, Body body) throws Exception {
+  static void on(int procs, Body body) throws Exception {
     try (var scheduler = Scheduler.builder().maxProcs(procs).build()) {
       scheduler.run(body);
       long start = System.nanoTime();
