@@ -1,6 +1,8 @@
 package dev.gloom.bench;
 
 import dev.gloom.bench.cases.Chain;
+import dev.gloom.bench.cases.Echo;
+import dev.gloom.bench.cases.Http;
 import dev.gloom.bench.cases.ParkPingPong;
 import dev.gloom.bench.cases.PingPong;
 import dev.gloom.bench.cases.Queue;
@@ -74,6 +76,30 @@ final class Cases {
             MILLION,
             List.of(),
             new Timers(10_000)));
+    for (int connections : new int[] {1, 100, 5_000}) {
+      ALL.add(
+          new BenchCase(
+              "echo",
+              Integer.toString(connections),
+              "64 bytes there and back over so many connections, server on one core, client on another;"
+                  + " ns a message",
+              1,
+              connections == 1 ? 20_000 : 100_000,
+              List.of(),
+              new Echo()));
+    }
+    for (int connections : new int[] {100, 1_000}) {
+      ALL.add(
+          new BenchCase(
+              "http",
+              Integer.toString(connections),
+              "HTTP/1.1 over so many connections that are kept, server on one core, wrk on another;"
+                  + " ns a request",
+              1,
+              1,
+              List.of(),
+              new Http()));
+    }
     ALL.add(
         new BenchCase(
             SWITCH,

@@ -81,7 +81,7 @@ final class Interleaved {
 
     void start() {
       try {
-        switch (peer.launch(benchCase, settings)) {
+        switch (TwoCores.pinned(peer.launch(benchCase, settings), benchCase)) {
           case Peer.Launch.Absent(var word, var why) -> absent(word, why);
           case Peer.Launch.Command command -> {
             child = Child.start(label(), command, settings.timeout(), messages);

@@ -55,6 +55,7 @@ final class Report {
     ladder("yield", "a switch", 1);
     ladder("park", "a round trip, two switches", 2);
     verdicts();
+    servers();
     counters();
     notes();
     failures();
@@ -136,10 +137,44 @@ final class Report {
         gloom.rounds().length);
   }
 
+  /// What a request costs the server, and how long the slowest hundredth takes.
+  private void servers() {
+    var lines = new ArrayList<String>();
+    for (Outcome outcome : all) {
+      if (outcome instanceof Outcome.Measured measured
+          && measured.counters().containsKey("serverCpu")) {
+        double cpu = figure(measured, "serverCpu");
+        lines.add(
+            format(
+                "  %-16s %-13s %10.0f %12s %14.2f %12.0f",
+                measured.caseName(),
+                measured.peer(),
+                cpu,
+                find(all, measured.caseName(), Peers.JDK)
+                    .map(jdk -> format("%.2f", cpu / figure(jdk, "serverCpu")))
+                    .orElse("-"),
+                1e6 / figure(measured, "clientNanos"),
+                figure(measured, "p99") / 1e3));
+      }
+    }
+    if (!lines.isEmpty()) {
+      out.printf("%nServers, on one core%n");
+      out.printf(
+          "  %-16s %-13s %10s %12s %14s %12s%n",
+          "case", "peer", "CPU ns/req", "x jdk", "thousand req/s", "p99 us");
+      lines.forEach(out::println);
+    }
+  }
+
+  private static double figure(Outcome.Measured measured, String name) {
+    return measured.counters().getOrDefault(name, Double.NaN);
+  }
+
   private void counters() {
     var lines = new ArrayList<String>();
     for (Outcome outcome : all) {
-      if (outcome instanceof Outcome.Measured measured && !measured.counters().isEmpty()) {
+      if (outcome instanceof Outcome.Measured measured
+          && measured.counters().containsKey("dispatches")) {
         var counters = measured.counters();
         double dispatches = counters.getOrDefault("dispatches", 0.0);
         double sameM = counters.getOrDefault("sameM", 0.0);

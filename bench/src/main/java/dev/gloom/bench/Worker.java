@@ -103,6 +103,10 @@ public final class Worker {
                     .append(name)
                     .append('=')
                     .append(count - before.getOrDefault(name, 0L)));
+    benchCase
+        .work()
+        .figures()
+        .forEach((name, figure) -> answer.append(' ').append(name).append('=').append(figure));
     return answer.toString();
   }
 

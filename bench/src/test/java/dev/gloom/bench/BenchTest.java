@@ -110,6 +110,26 @@ class BenchTest {
   }
 
   @Test
+  void serversRunOnGloomAndOnTheJdk() {
+    assertEquals(0, bench("echo/1", "echo/100", "--peers", "gloom,jdk"), this::everything);
+
+    assertEquals(4, measured(List.of("echo/1", "echo/100")), this::everything);
+    assertTrue(out.toString().contains("Servers, on one core"), this::everything);
+    assertTrue(
+        out.toString().lines().anyMatch(line -> line.matches("  echo/100 +gloom( +[0-9.]+){4}")),
+        this::everything);
+  }
+
+  @Test
+  @Tag("slow")
+  void httpRunsWhereWrkIs() {
+    assertEquals(0, bench("http/100", "--peers", "gloom,jdk"), this::everything);
+
+    long missing = count("no `wrk` on the PATH");
+    assertEquals(2 - missing, measured(List.of("http/100")), this::everything);
+  }
+
+  @Test
   void timersRunOnGloomAndOnTheJdk() {
     assertEquals(0, bench("timers", "--peers", "gloom,jdk"), this::everything);
 

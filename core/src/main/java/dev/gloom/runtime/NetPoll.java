@@ -175,7 +175,7 @@ final class NetPoll {
 
   /// N1. False if the system has no descriptor to give for the set: then the wait is the JDK's, as
   /// any is that is not gloom's.
-  private boolean begin() {
+  boolean begin() {
     WAITING.getAndAdd(this, 1);
     if (net() != null) {
       return true;
@@ -184,7 +184,7 @@ final class NetPoll {
     return false;
   }
 
-  private void end() {
+  void end() {
     WAITING.getAndAdd(this, -1);
   }
 

@@ -305,6 +305,10 @@ class IdleModel {
     return idleCount != 0 ? "LOST" : "all busy";
   }
 
+  final boolean isSearched() {
+    return searching != 0;
+  }
+
   /// The same for alarms: is there one, an idle P, and nobody who looks or sleeps only until then?
   final String watched() {
     return watched(earliestAlarm());

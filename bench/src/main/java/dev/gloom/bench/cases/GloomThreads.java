@@ -56,6 +56,8 @@ public final class GloomThreads implements Threads {
     counters.put("steals", stats.steals());
     counters.put("wakeups", stats.wakeups());
     counters.put("handoffs", stats.handoffs());
+    counters.put("polls", stats.net().polls());
+    counters.put("blockingPolls", stats.net().blockingPolls());
     counters.put("rescues", stats.rescues());
     return counters;
   }

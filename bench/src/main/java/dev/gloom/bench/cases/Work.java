@@ -1,5 +1,7 @@
 package dev.gloom.bench.cases;
 
+import java.util.Map;
+
 /// The work of one case. A round is one call, timed from outside.
 @FunctionalInterface
 public interface Work {
@@ -12,7 +14,9 @@ public interface Work {
     /// Channels, and to wait for several of them at once.
     SELECT,
     /// To sleep.
-    SLEEP
+    SLEEP,
+    /// Sockets, and a client on another core.
+    SOCKETS
   }
 
   /// Does about `size` operations in a thread of `threads`, and returns how many it really did.
@@ -20,6 +24,11 @@ public interface Work {
   /// It returns when every thread it started has finished its part, and throws
   /// IllegalStateException if the outcome is wrong: a round that did not do its work has no time.
   long run(Threads threads, long size);
+
+  /// What it has measured beside the time, in its last round, by name.
+  default Map<String, Long> figures() {
+    return Map.of();
+  }
 
   /// What it cannot run without.
   default Needs needs() {

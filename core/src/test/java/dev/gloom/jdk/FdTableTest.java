@@ -1,0 +1,90 @@
+package dev.gloom.jdk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class FdTableTest {
+  private final FdTable table = new FdTable();
+  private final Thread me = Thread.currentThread();
+
+  @Test
+  void whatWasPutIsTakenOnce() {
+    assertNull(table.put(7, me));
+    assertEquals(1, table.size());
+    assertSame(me, table.take(7));
+    assertNull(table.take(7));
+    assertEquals(0, table.size());
+  }
+
+  @Test
+  void whoWasThereBeforeIsAnswered() {
+    var other = new Thread(() -> {});
+    table.put(7, me);
+    assertSame(me, table.put(7, other));
+    assertSame(other, table.take(7));
+  }
+
+  @Test
+  void descriptorsNobodyWaitedForAreEmpty() {
+    assertNull(table.take(-1));
+    assertNull(table.take(0));
+    assertNull(table.take(1_000_000));
+    table.put(5_000, me);
+    assertNull(table.take(4_999));
+    assertNull(table.take(0), "a block that was never made");
+  }
+
+  @Test
+  void highDescriptorsTakeABlockEach() {
+    int[] fds = {0, 1_023, 1_024, 70_000, 1_048_575};
+    for (int fd : fds) {
+      assertNull(table.put(fd, me));
+    }
+    assertEquals(fds.length, table.size());
+    for (int fd : fds) {
+      assertSame(me, table.take(fd));
+    }
+  }
+
+  /// Two that grow it at once, and two that take: nothing is lost, nothing is had twice.
+  @Test
+  void threadsThatRaceLoseNothing() throws Exception {
+    for (int round = 0; round < 200; round++) {
+      var raced = new FdTable();
+      var start = new CyclicBarrier(4);
+      var taken = new AtomicInteger();
+      var threads = new Thread[4];
+      for (int t = 0; t < threads.length; t++) {
+        int offset = t;
+        threads[t] =
+            Thread.ofPlatform()
+                .start(
+                    () -> {
+                      try {
+                        start.await();
+                      } catch (Exception e) {
+                        throw new AssertionError(e);
+                      }
+                      for (int fd = offset % 2; fd < 10_000; fd += 500) {
+                        if (offset < 2) {
+                          raced.put(fd, me);
+                        } else if (raced.take(fd) != null) {
+                          taken.incrementAndGet();
+                        }
+                      }
+                    });
+      }
+      for (Thread t : threads) {
+        t.join();
+      }
+      assertEquals(40, taken.get() + raced.size());
+    }
+  }
+}
