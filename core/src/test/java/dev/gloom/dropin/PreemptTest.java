@@ -130,7 +130,7 @@ class PreemptTest {
   @Test
   void noMemoryForTheYieldIsNothingToTheLoop() throws Exception {
     var child = run("preempt=eager,maxprocs=1", List.of("-Xmx48m"), "memory");
-    assertEquals(20, child.figure("errors"));
+    assertEquals(8, child.figure("errors"));
     assertEquals(0, child.figure("failed"));
   }
 
