@@ -161,13 +161,6 @@ class PreemptTest {
         mode.equals("eager") ? new String[] {"stop", "arithmetic"} : new String[] {"second"};
     var child = AgentJvm.run(args, PreemptProgram.class, scenario).succeeded();
     assertTrue(child.figure("stopped") >= 30, child.out() + child.err());
-    // JaCoCo's own classes are old, and it is at work on the stacks of goroutines.
-    List<String> said =
-        child
-            .err()
-            .lines()
-            .filter(l -> l.startsWith("gloom: ") && !l.contains(" in org.jacoco."))
-            .toList();
-    assertEquals(List.of(), said);
+    assertTrue(!child.err().contains("gloom: "), child.err());
   }
 }
