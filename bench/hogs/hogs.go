@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"runtime"
 	"sort"
 	"strconv"
@@ -114,8 +115,10 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// probe runs in the same process, as the Java twin's does, but is a goroutine: Go has nothing else.
-func probe(end time.Time, address string, probes *times) {
+// probe is a process of its own: the Java twin has platform threads for that, Go has none.
+func probe(address string, seconds int) {
+	end := time.Now().Add(time.Duration(seconds) * time.Second)
+	all, in := 0, 0
 	for time.Now().Before(end) {
 		start := time.Now()
 		took := time.Hour
@@ -127,12 +130,21 @@ func probe(end time.Time, address string, probes *times) {
 			}
 			conn.Close()
 		}
-		probes.add(took)
+		all++
+		if took <= 50*time.Millisecond {
+			in++
+		}
 		time.Sleep(20 * time.Millisecond)
 	}
+	fmt.Println(all, in)
 }
 
 func main() {
+	if len(os.Args) == 4 && os.Args[1] == "probe" {
+		seconds, _ := strconv.Atoi(os.Args[3])
+		probe(os.Args[2], seconds)
+		return
+	}
 	bodies := map[string]func(*counter){"empty": empty, "arithmetic": arithmetic, "calls": calls, "sha256": sha, "fib": recursive}
 	if len(os.Args) != 3 || bodies[os.Args[1]] == nil {
 		fmt.Println("usage: hogs " + kinds + " SECONDS")
@@ -162,7 +174,15 @@ func main() {
 	used := cpu()
 	start := time.Now()
 	end := start.Add(time.Duration(seconds) * time.Second)
-	var late, tasks, probes times
+	var late, tasks times
+	prober := exec.Command(os.Args[0], "probe", listener.Addr().String(), os.Args[2])
+	answers, err := prober.StdoutPipe()
+	if err == nil {
+		err = prober.Start()
+	}
+	if err != nil {
+		panic(err)
+	}
 	go func() {
 		for time.Now().Before(end) {
 			start := time.Now()
@@ -183,7 +203,6 @@ func main() {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}()
-	go probe(end, listener.Addr().String(), &probes)
 	time.Sleep(time.Until(end))
 	elapsed := time.Since(start)
 	cores := float64(cpu()-used) / float64(elapsed)
@@ -197,17 +216,9 @@ func main() {
 		most = max(most, n)
 	}
 	fair := max(1, float64(sum)/float64(hogs))
-	in := 0
-	all := probes.sorted()
-	for _, d := range all {
-		if d <= 50*time.Millisecond {
-			in++
-		}
-	}
-	percent := 0.0
-	if len(all) > 0 {
-		percent = 100 * float64(in) / float64(len(all))
-	}
+	var all, in int
+	fmt.Fscan(answers, &all, &in)
+	percent := 100 * float64(in) / float64(max(1, all))
 	fmt.Printf("%-10s ticks %6d p99 %8s ms  probes %5d in time %5.1f %%  tasks %5d p99 %8s ms  share %4.2f..%4.2f  cores %4.2f\n",
-		kind, len(late.sorted()), late.p99(), len(all), percent, len(tasks.sorted()), tasks.p99(), float64(least)/fair, float64(most)/fair, cores)
+		kind, len(late.sorted()), late.p99(), all, percent, len(tasks.sorted()), tasks.p99(), float64(least)/fair, float64(most)/fair, cores)
 }

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 /// The settings can be changed while the scheduler runs. `off` is the kill switch: nobody is caught
 /// any more.
 public final class Hogs {
+  private static final long AGAIN_NANOS = 1_000_000_000;
+
   /// Woken when somebody has been caught; the agent's.
   private static volatile @Nullable Runnable helper;
 
@@ -60,9 +62,14 @@ public final class Hogs {
 
   // Sysmon's side, and the check's.
 
-  /// `p` has been asked to let others run. Does not wait.
-  void asked(P p) {
+  /// `p` has been asked to let others run. Does not wait. One that is known not to stop is tried
+  /// again only now and then: each try throws away compiled code of the classes on its stack.
+  void asked(P p, long now) {
+    if (isStuck(p) && now - p.triedNanos < AGAIN_NANOS) {
+      return;
+    }
     if (mode != Preemption.Mode.OFF && helper != null) {
+      p.triedNanos = now;
       p.caught = true;
       wake();
     }

@@ -266,7 +266,7 @@ final class Sysmon {
       return false;
     }
     p.ask(P.PREEMPT);
-    sched.hogs.asked(p);
+    sched.hogs.asked(p, now);
     p.seenSinceNanos = now;
     return true;
   }

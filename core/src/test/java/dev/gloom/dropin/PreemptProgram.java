@@ -16,6 +16,7 @@ import java.lang.invoke.MethodType;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -230,7 +231,7 @@ final class PreemptProgram {
               Lab.spin(2_000_000);
               seen[0] = new Seen(waited, runnable, done.get() == before);
             });
-    if (!other.join(java.time.Duration.ofSeconds(20))) {
+    if (!other.join(Duration.ofSeconds(20))) {
       System.out.println("starved=1");
       System.out.println(Gloom.dump());
       System.exit(3);
@@ -387,7 +388,7 @@ final class PreemptProgram {
   /// Nobody else gets the processor before the hog ends.
   private static void neverRuns(Goroutine hog) throws Exception {
     Goroutine other = Gloom.go(() -> {});
-    System.out.println("ran=" + (other.join(java.time.Duration.ofMillis(500)) ? 1 : 0));
+    System.out.println("ran=" + (other.join(Duration.ofMillis(500)) ? 1 : 0));
     STOP.set(true);
     other.join();
     if (hog != null) {
@@ -466,13 +467,13 @@ final class PreemptProgram {
     System.out.println("slice=" + bean.getSliceMillis());
     System.out.println("eager=" + (bean.getPreempt().equals("eager") ? 1 : 0));
     Goroutine before = Gloom.go(() -> {});
-    System.out.println("before=" + (before.join(java.time.Duration.ofSeconds(20)) ? 1 : 0));
+    System.out.println("before=" + (before.join(Duration.ofSeconds(20)) ? 1 : 0));
     bean.setPreempt("off");
     Thread.sleep(100);
     Goroutine during = Gloom.go(() -> {});
-    System.out.println("during=" + (during.join(java.time.Duration.ofMillis(500)) ? 1 : 0));
+    System.out.println("during=" + (during.join(Duration.ofMillis(500)) ? 1 : 0));
     bean.setPreempt("eager");
-    System.out.println("after=" + (during.join(java.time.Duration.ofSeconds(20)) ? 1 : 0));
+    System.out.println("after=" + (during.join(Duration.ofSeconds(20)) ? 1 : 0));
     bean.setSliceMillis(3);
     System.out.println("changed=" + bean.getSliceMillis());
     try {
@@ -485,14 +486,22 @@ final class PreemptProgram {
     System.out.println("checks=" + (bean.getPreemptedAtChecks() > 0 ? 1 : 0));
   }
 
-  /// Each of several hogs gets its share.
+  private static Duration cpu() {
+    return ProcessHandle.current().info().totalCpuDuration().orElseThrow();
+  }
+
+  /// Each of several hogs gets its share, and together they use no more than their processors.
   private static void share() throws Exception {
     List<Goroutine> hogs = hogs(4);
     long[] before = new long[4];
     for (int i = 0; i < 4; i++) {
       before[i] = DONE[i].get();
     }
-    Thread.sleep(2_000);
+    long start = System.nanoTime();
+    Duration cpu = cpu();
+    Thread.sleep(3_000);
+    long used = cpu().minus(cpu).toNanos();
+    System.out.println("percent=" + 100 * used / (System.nanoTime() - start));
     long least = Long.MAX_VALUE;
     long most = 0;
     for (int i = 0; i < 4; i++) {

@@ -66,6 +66,8 @@ class PreemptTest {
     var child = run("preempt=eager,maxprocs=1", "share");
     assertTrue(child.figure("least") > 0, child.out());
     assertTrue(child.figure("most") <= 2 * child.figure("least"), child.out());
+    assertTrue(
+        child.figure("percent") <= 130, "by preemption, not by more threads: " + child.out());
   }
 
   /// Spec item 67.
