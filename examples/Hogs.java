@@ -1,4 +1,5 @@
-// Virtual threads that compute for ever, twice as many as there are processors, and what is left for
+// Virtual threads that compute for ever, twice as many as there are processors, and what is left
+// for
 // the others: a ticker of 1 ms, a liveness probe over HTTP, and a short task every 5 ms. Plain JDK:
 //
 //   java examples/Hogs.java arithmetic 10                                     starved
@@ -33,7 +34,8 @@ void main(String[] args) throws Exception {
   int hogs = 2 * processors();
   turns = new AtomicLongArray(hogs * PAD);
 
-  HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+  HttpServer server =
+      HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
   server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
   server.createContext(
       "/live",
@@ -85,8 +87,16 @@ void main(String[] args) throws Exception {
   IO.println(
       "%-10s ticks %6d p99 %8s ms  probes %5d in time %5.1f %%  tasks %5d p99 %8s ms  share %4.2f..%4.2f  cores %4.2f"
           .formatted(
-              kind, late.size(), p99(late), probes.size(), inTime(probes, nanos), tasks.size(), p99(tasks),
-              least / fair, most / fair, cores));
+              kind,
+              late.size(),
+              p99(late),
+              probes.size(),
+              inTime(probes, nanos),
+              tasks.size(),
+              p99(tasks),
+              least / fair,
+              most / fair,
+              cores));
   System.exit(0);
 }
 

@@ -121,7 +121,7 @@ public class CheckCost {
     }
     scores.forEach(
         (name, byPeer) -> {
-          double none = median(byPeer.get("none"));
+          double none = median(byPeer.getOrDefault("none", List.of(Double.NaN)));
           byPeer.forEach(
               (peer, all) ->
                   System.out.printf(
