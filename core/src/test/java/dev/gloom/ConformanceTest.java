@@ -18,7 +18,7 @@ class ConformanceTest {
   private static final Pattern NAMED =
       Pattern.compile("(stress )?`(\\w+Test|\\w+Stress)(\\.(\\w+))?`");
   private static final List<String> PACKAGES =
-      List.of("api", "contract", "java", "net", "runtime", "soak");
+      List.of("api", "contract", "dropin", "java", "net", "runtime", "soak");
 
   @Test
   void hasARowForEachOfThe140Behaviours() throws Exception {

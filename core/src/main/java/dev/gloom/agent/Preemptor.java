@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A class is disarmed when no check of it has stopped anybody for a second.
 final class Preemptor implements Runnable {
-  private static final int TRIES = 4;
+  private static final int TRIES = 3;
   private static final int FIRST_CLASSES = 4;
   private static final int MORE_EACH_TRY = 4;
 

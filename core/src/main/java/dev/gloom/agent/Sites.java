@@ -1,5 +1,6 @@
 package dev.gloom.agent;
 
+import dev.gloom.jdk.Thrown;
 import dev.gloom.runtime.Check;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -29,6 +30,9 @@ final class Sites implements BinaryOperator<Object> {
   private static final MethodHandle NOTHING = MethodHandles.empty(NO_ARGUMENTS);
   private static final MethodHandle HERE = here();
 
+  /// More than java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, which is 127.
+  private static final int CALLS_TO_SETTLE = 150;
+
   private final Map<String, OfClass> byName = new ConcurrentHashMap<>();
 
   /// For `invokedynamic`, which asks once for each place: one site for each class all the same.
@@ -50,11 +54,27 @@ final class Sites implements BinaryOperator<Object> {
   }
 
   /// A call site and its check.
+  @SuppressWarnings("this-escape") // its handle
   private static final class Site extends MutableCallSite {
     final Check check = new Check();
+    final MethodHandle handle;
+    volatile boolean armed;
 
     Site() {
       super(NOTHING);
+      handle = dynamicInvoker();
+    }
+
+    /// After some calls by interpreted code the JDK makes a class of its own for a handle. Better
+    /// here than in a loop, which cannot deal with an OutOfMemoryError that comes of it.
+    void settle() {
+      try {
+        for (int i = 0; i < CALLS_TO_SETTLE; i++) {
+          handle.invokeExact();
+        }
+      } catch (Throwable e) {
+        throw Thrown.unchecked(e);
+      }
     }
   }
 
@@ -70,7 +90,7 @@ final class Sites implements BinaryOperator<Object> {
   @Override
   public Object apply(Object lookup, Object kind) {
     Class<?> caller = ((MethodHandles.Lookup) lookup).lookupClass();
-    return kind instanceof MethodType ? ofOldClass.get(caller) : enter(caller).dynamicInvoker();
+    return kind instanceof MethodType ? ofOldClass.get(caller) : enter(caller).handle;
   }
 
   private Site enter(Class<?> caller) {
@@ -105,20 +125,20 @@ final class Sites implements BinaryOperator<Object> {
   void arm(String name, long now) {
     OfClass c = ofName(name);
     c.caughtNanos = now;
-    if (!c.armed) {
-      c.armed = true;
-      for (WeakReference<Site> r : c.sites) {
-        Site site = r.get();
-        if (site != null) {
-          arm(site);
-        }
+    c.armed = true;
+    for (WeakReference<Site> r : c.sites) {
+      Site site = r.get();
+      if (site != null && !site.armed) { // also one that could not be armed before, without memory
+        arm(site);
       }
     }
   }
 
   private static void arm(Site site) {
+    site.settle();
     site.setTarget(HERE.bindTo(site.check));
     MutableCallSite.syncAll(new MutableCallSite[] {site});
+    site.armed = true;
   }
 
   /// Disarms what has caught nobody for this long, and answers whether anything is still armed.
@@ -133,6 +153,7 @@ final class Sites implements BinaryOperator<Object> {
         for (WeakReference<Site> r : c.sites) {
           Site site = r.get();
           if (site != null) {
+            site.armed = false;
             site.setTarget(NOTHING);
           }
         }

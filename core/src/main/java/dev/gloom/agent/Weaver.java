@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 /// constant pool gets new constants at its end, the bootstrap methods one more, and the code of the
 /// methods in question is written anew ({@link MethodWeaver}).
 ///
-/// Left alone are classes before 51 (their stack maps are optional, and subroutines allowed),
-/// static initialisers (a yield there fails anyway), constructors up to the call of another one,
-/// and methods that the checks would make too large: for the class file, for the reach of a branch,
-/// or for the JIT, which compiles nothing above 8,000 bytes.
+/// Left alone by rule are classes before 51 (their stack maps are optional, and subroutines
+/// allowed), static initialisers (a yield there fails anyway), constructors up to the call of
+/// another one, and methods that the checks would make too large: for the class file, for the reach
+/// of a branch, or for the JIT, which compiles nothing above 8,000 bytes.
 final class Weaver {
   private static final int MAGIC = 0xCAFEBABE;
   private static final int OLDEST = 51;
@@ -56,9 +56,6 @@ final class Weaver {
       throw new IllegalArgumentException("no class file");
     }
     version = file.u2(6);
-    if (version < OLDEST || version > NEWEST) {
-      throw new LeftAlone("its class-file version is " + version);
-    }
     pool = new Pool(file, POOL);
   }
 
@@ -85,6 +82,9 @@ final class Weaver {
   }
 
   private byte @Nullable [] weave() {
+    if (version < OLDEST || version > NEWEST) {
+      return null;
+    }
     int at = pool.end;
     thisClass = file.u2(at + 2);
     superClass = file.u2(at + 4);

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 /// Of the application is what neither the boot loader nor the platform loader has loaded, is in no
 /// module of the JDK, and is not gloom's. The options `include` and `exclude` leave more out.
 ///
-/// A class that cannot be woven is left alone and said once, by name. The class itself then loads
-/// or fails as it would have without gloom.
+/// A class that cannot be woven is left alone and said once, by name: at once if it cannot be read,
+/// else if it has been caught. (Not those that are left alone by rule, as too old: nothing can be
+/// done about them.) The class itself then loads or fails as it would have without gloom.
 final class Weaving implements ClassFileTransformer {
   private static final ClassLoader PLATFORM = ClassLoader.getPlatformClassLoader();
 

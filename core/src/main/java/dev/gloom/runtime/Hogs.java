@@ -22,6 +22,8 @@ public final class Hogs {
   /// Enough for the helper to look, even on a busy machine.
   private static final int HELPER_SLICES = 5;
 
+  private static final long AGAIN_NANOS = 1_000_000_000;
+
   /// Woken when somebody has been caught; the agent's.
   private static volatile @Nullable Runnable helper;
 
@@ -63,9 +65,14 @@ public final class Hogs {
 
   // Sysmon's side, and the check's.
 
-  /// `p` has been asked to let others run. Does not wait.
-  void asked(P p) {
+  /// `p` has been asked to let others run. Does not wait. One that is known not to stop is tried
+  /// again only now and then: each try throws away compiled code of the classes on its stack.
+  void asked(P p, long now) {
+    if (isStuck(p) && now - p.triedNanos < AGAIN_NANOS) {
+      return;
+    }
     if (mode != Preemption.Mode.OFF && helper != null) {
+      p.triedNanos = now;
       p.caught = true;
       wake();
     }

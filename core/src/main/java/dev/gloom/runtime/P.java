@@ -126,6 +126,9 @@ final class P {
   long seenSinceNanos;
   long seenDispatches;
 
+  // Sysmon only: when the helper was last told of the one that has it. See Hogs.
+  long triedNanos;
+
   // Sysmon only: the calls that it saw last, and when it saw that number first.
   long seenCalls;
   long seenCallsSinceNanos;

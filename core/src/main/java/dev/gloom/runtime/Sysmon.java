@@ -325,7 +325,7 @@ final class Sysmon {
     }
     p.ask(P.PREEMPT);
     p.hold.asked(p, sched.kernel, now);
-    sched.hogs.asked(p);
+    sched.hogs.asked(p, now);
     p.seenSinceNanos = now;
     return true;
   }

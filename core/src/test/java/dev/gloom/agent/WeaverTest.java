@@ -180,9 +180,7 @@ class WeaverTest {
                 b ->
                     b.withVersion(version, 0)
                         .withMethodBody("run", INT_TO_LONG, STATIC, WeaverTest::sum));
-    assertEquals(
-        "its class-file version is " + version,
-        assertThrows(LeftAlone.class, () -> Weaver.weave(old)).getMessage());
+    assertNull(Weaver.weave(old).bytes());
   }
 
   @Test

@@ -16,12 +16,14 @@ import java.lang.invoke.MethodType;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 /// Goroutines that compute without a pause, under the agent, and what the others get of the
 /// processors. One scenario a run; prints figures as `name=value`.
@@ -229,7 +231,7 @@ final class PreemptProgram {
               Lab.spin(2_000_000);
               seen[0] = new Seen(waited, runnable, done.get() == before);
             });
-    if (!other.join(java.time.Duration.ofSeconds(20))) {
+    if (!other.join(Duration.ofSeconds(20))) {
       System.out.println("starved=1");
       System.out.println(Gloom.dump());
       System.exit(3);
@@ -386,7 +388,7 @@ final class PreemptProgram {
   /// Nobody else gets the processor before the hog ends.
   private static void neverRuns(Goroutine hog) throws Exception {
     Goroutine other = Gloom.go(() -> {});
-    System.out.println("ran=" + (other.join(java.time.Duration.ofMillis(500)) ? 1 : 0));
+    System.out.println("ran=" + (other.join(Duration.ofMillis(500)) ? 1 : 0));
     STOP.set(true);
     other.join();
     if (hog != null) {
@@ -395,14 +397,16 @@ final class PreemptProgram {
     System.out.println("checks=" + Gloom.stats().preemptedAtChecks());
   }
 
+  private static final int ROUNDS = 8;
+
   /// No memory for the yield: the hog does not notice.
   private static void memory() throws Exception {
-    var failed = new AtomicLong();
+    var failure = new AtomicReference<Throwable>();
     var hogs = new ArrayList<Thread>();
     for (int i = 0; i < 3; i++) {
       AtomicLong done = DONE[i];
       Thread t = Thread.ofVirtual().unstarted(() -> arithmetic(done));
-      t.setUncaughtExceptionHandler((_, _) -> failed.incrementAndGet());
+      t.setUncaughtExceptionHandler((_, e) -> failure.set(e));
       t.start();
       hogs.add(t);
     }
@@ -411,7 +415,7 @@ final class PreemptProgram {
       Lab.await("every hog has run", () -> done.get() != 0);
     }
     int errors = 0;
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
       Object[] chain = null;
       try {
         for (int size = 1 << 20; ; ) {
@@ -428,28 +432,28 @@ final class PreemptProgram {
         }
       } catch (OutOfMemoryError e) {
         errors++;
-        long until = System.nanoTime() + 100_000_000;
+        long until = System.nanoTime() + 50_000_000;
         while (System.nanoTime() < until && chain != null) {
           Thread.onSpinWait();
         }
       }
       chain = null;
     }
-    long[] before = new long[3];
-    for (int i = 0; i < 3; i++) {
-      before[i] = DONE[i].get();
+    Throwable thrown = failure.get();
+    if (thrown != null) {
+      thrown.printStackTrace();
     }
     for (int i = 0; i < 3; i++) {
       AtomicLong done = DONE[i];
-      long b = before[i];
-      Lab.await("every hog goes on", () -> done.get() != b);
+      long before = done.get();
+      Lab.await("every hog goes on", () -> done.get() != before);
     }
     STOP.set(true);
     for (Thread t : hogs) {
       t.join();
     }
     System.out.println("errors=" + errors);
-    System.out.println("failed=" + failed.get());
+    System.out.println("failed=" + (thrown == null ? 0 : 1));
   }
 
   /// Off and on again, through JMX, while it runs.
@@ -463,13 +467,13 @@ final class PreemptProgram {
     System.out.println("slice=" + bean.getSliceMillis());
     System.out.println("eager=" + (bean.getPreempt().equals("eager") ? 1 : 0));
     Goroutine before = Gloom.go(() -> {});
-    System.out.println("before=" + (before.join(java.time.Duration.ofSeconds(20)) ? 1 : 0));
+    System.out.println("before=" + (before.join(Duration.ofSeconds(20)) ? 1 : 0));
     bean.setPreempt("off");
     Thread.sleep(100);
     Goroutine during = Gloom.go(() -> {});
-    System.out.println("during=" + (during.join(java.time.Duration.ofMillis(500)) ? 1 : 0));
+    System.out.println("during=" + (during.join(Duration.ofMillis(500)) ? 1 : 0));
     bean.setPreempt("eager");
-    System.out.println("after=" + (during.join(java.time.Duration.ofSeconds(20)) ? 1 : 0));
+    System.out.println("after=" + (during.join(Duration.ofSeconds(20)) ? 1 : 0));
     bean.setSliceMillis(3);
     System.out.println("changed=" + bean.getSliceMillis());
     try {
@@ -482,14 +486,22 @@ final class PreemptProgram {
     System.out.println("checks=" + (bean.getPreemptedAtChecks() > 0 ? 1 : 0));
   }
 
-  /// Each of several hogs gets its share.
+  private static Duration cpu() {
+    return ProcessHandle.current().info().totalCpuDuration().orElseThrow();
+  }
+
+  /// Each of several hogs gets its share, and together they use no more than their processors.
   private static void share() throws Exception {
     List<Goroutine> hogs = hogs(4);
     long[] before = new long[4];
     for (int i = 0; i < 4; i++) {
       before[i] = DONE[i].get();
     }
-    Thread.sleep(2_000);
+    long start = System.nanoTime();
+    Duration cpu = cpu();
+    Thread.sleep(3_000);
+    long used = cpu().minus(cpu).toNanos();
+    System.out.println("percent=" + 100 * used / (System.nanoTime() - start));
     long least = Long.MAX_VALUE;
     long most = 0;
     for (int i = 0; i < 4; i++) {

@@ -66,6 +66,8 @@ class PreemptTest {
     var child = run("preempt=eager,maxprocs=1", "share");
     assertTrue(child.figure("least") > 0, child.out());
     assertTrue(child.figure("most") <= 2 * child.figure("least"), child.out());
+    assertTrue(
+        child.figure("percent") <= 130, "by preemption, not by more threads: " + child.out());
   }
 
   /// Spec item 67.
@@ -130,7 +132,7 @@ class PreemptTest {
   @Test
   void noMemoryForTheYieldIsNothingToTheLoop() throws Exception {
     var child = run("preempt=eager,maxprocs=1", List.of("-Xmx48m"), "memory");
-    assertEquals(20, child.figure("errors"));
+    assertEquals(8, child.figure("errors"));
     assertEquals(0, child.figure("failed"));
   }
 
@@ -161,13 +163,6 @@ class PreemptTest {
         mode.equals("eager") ? new String[] {"stop", "arithmetic"} : new String[] {"second"};
     var child = AgentJvm.run(args, PreemptProgram.class, scenario).succeeded();
     assertTrue(child.figure("stopped") >= 30, child.out() + child.err());
-    // JaCoCo's own classes are old, and it is at work on the stacks of goroutines.
-    List<String> said =
-        child
-            .err()
-            .lines()
-            .filter(l -> l.startsWith("gloom: ") && !l.contains(" in org.jacoco."))
-            .toList();
-    assertEquals(List.of(), said);
+    assertTrue(!child.err().contains("gloom: "), child.err());
   }
 }

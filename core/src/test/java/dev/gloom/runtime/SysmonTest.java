@@ -88,6 +88,25 @@ class SysmonTest {
   }
 
   @Test
+  void oneThatDoesNotStopIsTriedAgainOnlyAfterASecond() {
+    Hogs.helper(() -> {});
+    p.put(still.g());
+    pass(11);
+    assertTrue(p.caught);
+    p.caught = false;
+    Hogs.cannotStop(p);
+    pass(900);
+    assertFalse(p.caught);
+    pass(200);
+    assertTrue(p.caught);
+    p.caught = false;
+    Hogs.cannotStop(p);
+    Still.dispatched(p); // another one has it
+    pass(11);
+    assertTrue(p.caught);
+  }
+
+  @Test
   void nobodyIsAskedWhileNobodyWaits() {
     pass(100);
     assertEquals(0, p.request);

@@ -1,0 +1,3 @@
+module hogs
+
+go 1.26
