@@ -1,9 +1,11 @@
 package dev.gloom.agent;
 
+import dev.gloom.jdk.Announcements;
 import dev.gloom.jdk.DefaultScheduler;
 import dev.gloom.jdk.Unlock;
 import dev.gloom.jdk.Vthread;
 import dev.gloom.observe.Jmx;
+import dev.gloom.runtime.Blocking;
 import dev.gloom.runtime.Managed;
 import dev.gloom.runtime.Sched;
 import java.lang.instrument.Instrumentation;
@@ -82,7 +84,17 @@ public final class Agent {
               + ") goes on with its own scheduler when it is replaced");
     }
     Managed.whenUsed(new Jmx());
+    announceCalls(instrumentation);
     Preemptor.start(instrumentation, Packages.of(options), sched.hogs());
+  }
+
+  /// On a thread of its own: the program's start need not wait for it. If it fails, the monitor
+  /// notices such calls all the same.
+  private static void announceCalls(Instrumentation instrumentation) {
+    Thread.ofPlatform()
+        .daemon()
+        .name("gloom-announcer")
+        .start(() -> Announcements.install(instrumentation, Blocking::begin, Blocking::end));
   }
 
   private static void unsupported(Options options, Throwable e) {

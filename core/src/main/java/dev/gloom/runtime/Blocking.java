@@ -64,6 +64,23 @@ public final class Blocking {
     }
   }
 
+  /// Begins a call that holds its thread, for code that cannot be handed over; if it answers true,
+  /// {@link #end} has to follow. Under the agent, calls of the JDK come here.
+  public static boolean begin() {
+    M m = M.current();
+    P p = m == null ? null : m.p;
+    if (m == null || p == null || !Thread.currentThread().isVirtual()) {
+      return false;
+    }
+    enter(m, p);
+    return true;
+  }
+
+  /// Ends it.
+  public static void end() {
+    exit();
+  }
+
   private static void enter(M m, P p) {
     p.calls++;
     if (p.casStatus(P.HELD, P.BLOCKED)) { // E1; no call from here on, on a full stack
@@ -114,15 +131,9 @@ public final class Blocking {
   /// X2, on the goroutine's stack.
   private static void resumeWithoutP(M m) {
     try {
-      Headroom.check();
-      P p = m.sched.idle.acquire();
-      if (p != null) {
-        p.heldBy(m);
-        return;
-      }
       m.sched.overcommitted.getAndIncrement();
-      m.overcommitted = true;
-      m.sched.mount.suspendRunnable();
+      m.overcommitted = true; // also if there is no room for more: then the next scheduling point
+      Sched.getP(m);
     } catch (StackOverflowError | OutOfMemoryError e) {
       // No room to suspend: it goes on as it is, and the call has its result.
     }

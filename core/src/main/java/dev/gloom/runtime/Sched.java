@@ -298,8 +298,9 @@ public final class Sched {
     }
   }
 
-  /// The calling goroutine runs without a P: there may be one now, else it waits for one.
-  private static void getP(M m) {
+  /// The calling goroutine runs without a P, and is counted: there may be one now, else it waits
+  /// for one.
+  static void getP(M m) {
     Headroom.check(); // a P taken from the list must become its own
     P p = m.sched.idle.acquire();
     if (p == null) {

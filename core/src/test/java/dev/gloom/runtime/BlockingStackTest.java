@@ -1,6 +1,5 @@
 package dev.gloom.runtime;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Timeout;
@@ -22,19 +21,14 @@ class BlockingStackTest {
     var sched = new Sched(1, new Knobs(1, false, true));
     sched.run(
         () -> {
-          for (int i = 0; i < 2_000; i++) {
-            Blocking.call(() -> 1, lasts); // everything is linked, some of it compiled
+          for (int i = 0; i < 100; i++) {
+            Blocking.call(
+                () -> 1,
+                lasts); // everything is linked, and more of it compiled as the test goes on
           }
-          for (int i = 0; i < 30; i++) {
+          for (int i = 0; i < 200; i++) {
             dive(lasts);
-            M m = M.current();
-            P p = m.p;
-            assertTrue(p != null || m.overcommitted, "it has neither a P nor leave to run: " + i);
-            assertEquals(null, m.left, "it is in no call");
-            if (p != null) {
-              assertEquals(P.HELD, p.status);
-              assertEquals(m, p.holder);
-            }
+            assertTrue(isSomewhere(sched.procs().all[0], sched), "it is lost: " + i);
             Sched.gosched();
           }
           return null;
@@ -42,6 +36,18 @@ class BlockingStackTest {
     assertTrue(refused > 0, "the stack was never full");
     assertTrue(tries > refused, "it was never deep enough");
     sched.close();
+  }
+
+  /// Whether the P is held by whom it says, or idle, or another thread has it; or lies there for
+  /// whoever takes it, if there was no room even to end the call.
+  private static boolean isSomewhere(P p, Sched sched) {
+    M m = M.current();
+    if (m.p != null) {
+      return m.p == p && p.status == P.HELD && p.holder == m;
+    }
+    return m.left == p && p.status == P.BLOCKED
+        || sched.idle.idleProcs() == 1
+        || p.status == P.HELD && p.holder != m;
   }
 
   /// Answers how many frames are below.
