@@ -68,11 +68,10 @@ class KernelTest {
     long before = kernel.cpuNanos(tid);
     int looks = 0;
     while (kernel.cpuNanos(tid) - before < 20_000_000) {
-      // A safepoint can stop it for a moment, but nothing for as long as 200 us without a core.
+      // A safepoint can stop it for a moment, on a busy machine for milliseconds; then it goes on.
       long starts = kernel.starts(tid);
       if (kernel.asleep(tid)) {
-        Lab.spin(200_000);
-        assertFalse(kernel.asleep(tid) && kernel.starts(tid) == starts);
+        Lab.await("it goes on", () -> !kernel.asleep(tid) || kernel.starts(tid) != starts);
       }
       looks++;
     }
