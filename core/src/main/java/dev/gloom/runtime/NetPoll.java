@@ -50,8 +50,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `netpoll`, `netpollBreak`, `netpollWaiters`, `injectglist`
 final class NetPoll {
-  /// As many as fill a ring.
-  private static final int EVENTS = 256;
+  /// Half a ring, so that those who are woken stay there; Go's figure.
+  private static final int EVENTS = 128;
 
   /// As long as a thread takes to wake up.
   private static final long STILL_INSIDE_NANOS = 50_000;
