@@ -21,7 +21,13 @@ public final class Epoll {
   private static final int IN = 1;
   private static final int OUT = 4;
   private static final int ONE_SHOT = 1 << 30;
+  private static final int ERROR = 8;
+  private static final int HANG_UP = 16;
+  private static final int EXCLUSIVE = 1 << 28;
+  private static final int EDGE = 1 << 31;
   private static final int ENOENT = 2;
+  private static final int EEXIST = 17;
+  private static final int EINVAL = 22;
 
   private final int reads;
   private final int writes;
@@ -75,6 +81,29 @@ public final class Epoll {
         errno = (int) CONTROL.invokeExact(set, ADD, fd, events);
       }
       check(errno);
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  /// Has `fd` watched from now on, in both directions: each time that it becomes ready is told
+  /// once. False if that cannot be: it is an epoll set itself, of a selector. (Only these refuse to
+  /// be exclusive, which means nothing for a descriptor that is in one set.)
+  public boolean watch(int fd) throws IOException {
+    int events = IN | OUT | EDGE | EXCLUSIVE;
+    try {
+      int errno = (int) CONTROL.invokeExact(reads, ADD, fd, events);
+      if (errno == EEXIST) { // armed before, for once
+        int _ = (int) CONTROL.invokeExact(reads, DELETE, fd, 0);
+        errno = (int) CONTROL.invokeExact(reads, ADD, fd, events);
+      }
+      if (errno == EINVAL) {
+        return false;
+      }
+      if (errno != EEXIST) { // somebody else, in the other direction
+        check(errno);
+      }
+      return true;
     } catch (Throwable e) {
       throw Thrown.unchecked(e);
     }
@@ -185,6 +214,24 @@ public final class Epoll {
       }
     }
 
+    /// Whether who reads from the i-th can go on.
+    public boolean isReadable(int i) {
+      return (bits(i) & (IN | ERROR | HANG_UP)) != 0;
+    }
+
+    /// Whether who writes to the i-th can go on.
+    public boolean isWritable(int i) {
+      return (bits(i) & (OUT | ERROR | HANG_UP)) != 0;
+    }
+
+    private int bits(int i) {
+      try {
+        return (int) BITS.invokeExact((long) EVENT.invokeExact(address, i));
+      } catch (Throwable e) {
+        throw Thrown.unchecked(e);
+      }
+    }
+
     /// Gives the memory back.
     public void free() {
       try {
@@ -202,6 +249,7 @@ public final class Epoll {
   private static final MethodHandle FREE;
   private static final MethodHandle EVENT;
   private static final MethodHandle DESCRIPTOR;
+  private static final MethodHandle BITS;
   private static final MethodHandle NEW_EVENT_FD;
   private static final MethodHandle EVENT_FD;
   private static final MethodHandle SET;
@@ -224,6 +272,7 @@ public final class Epoll {
       FREE = in.findStatic(epoll, "freePollArray", methodType(void.class, long.class));
       EVENT = in.findStatic(epoll, "getEvent", methodType(long.class, long.class, i));
       DESCRIPTOR = in.findStatic(epoll, "getDescriptor", methodType(i, long.class));
+      BITS = in.findStatic(epoll, "getEvents", methodType(i, long.class));
       NEW_EVENT_FD =
           in.findConstructor(eventFd, methodType(void.class)).asType(methodType(Object.class));
       EVENT_FD = in.findVirtual(eventFd, "efd", methodType(i)).asType(methodType(i, Object.class));

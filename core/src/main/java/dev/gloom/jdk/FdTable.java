@@ -1,77 +1,68 @@
 package dev.gloom.jdk;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// Who waits for which descriptor, one thread for each: an array by number. The kernel hands out
-/// the lowest free number, so it is dense; it grows by blocks that never move, so a slot is one
-/// place in memory for ever.
+/// Who waits for which descriptor, one thread for each.
+///
+/// For descriptors that stay registered, a slot can also remember that something was ready when
+/// nobody waited: whoever waits next goes on at once. Go: `rg`, `wg` of `pollDesc`
 public final class FdTable {
-  private static final int BLOCK_SHIFT = 10;
-  private static final int BLOCK = 1 << BLOCK_SHIFT;
+  private static final Object READY = "ready";
 
-  /// Replaced as a whole when a block is added.
-  private volatile @Nullable Thread[][] blocks = new Thread[0][];
+  private final FdSlots slots = new FdSlots();
 
   FdTable() {}
 
-  /// Puts `thread` into the slot of `fd`, and answers who was there.
-  @Nullable Thread put(int fd, Thread thread) {
-    return (Thread) SLOT.getAndSet(block(fd), fd & (BLOCK - 1), thread);
+  /// Puts `thread` into the slot of `fd`. False if something is ready: then it need not wait, and
+  /// the slot is empty.
+  boolean put(int fd, Thread thread) {
+    Object before = slots.swap(fd, thread);
+    assert !(before instanceof Thread) : "two wait for descriptor " + fd;
+    if (before == null) {
+      return true;
+    }
+    slots.replace(fd, thread, null); // unless it was taken meanwhile
+    return false;
   }
 
   /// Empties the slot of `fd` and answers who was in it. One of those that race for it gets it.
   public @Nullable Thread take(int fd) {
-    @Nullable Thread[][] all = blocks;
-    int index = fd >> BLOCK_SHIFT;
-    if (fd < 0 || index >= all.length) {
-      return null;
+    return slots.get(fd) instanceof Thread thread && slots.replace(fd, thread, null)
+        ? thread
+        : null;
+  }
+
+  /// The same; if nobody was in it, remembers that something is ready.
+  public @Nullable Thread takeOrRemember(int fd) {
+    for (; ; ) {
+      Object there = slots.get(fd);
+      if (there == READY) {
+        return null;
+      }
+      if (there == null) {
+        if (slots.replace(fd, null, READY)) {
+          return null;
+        }
+      } else if (slots.replace(fd, there, null)) {
+        return (Thread) there;
+      }
     }
-    @Nullable Thread[] block = all[index];
-    if (block == null || SLOT.getVolatile(block, fd & (BLOCK - 1)) == null) {
-      return null;
+  }
+
+  /// Whether somebody waits for `fd`.
+  public boolean isAwaited(int fd) {
+    return slots.get(fd) instanceof Thread;
+  }
+
+  /// Nothing is remembered of `fd` any more.
+  public void forget(int fd) {
+    if (slots.get(fd) == READY) {
+      slots.replace(fd, READY, null);
     }
-    return (Thread) SLOT.getAndSet(block, fd & (BLOCK - 1), (Thread) null);
   }
 
   /// How many wait; looks at all slots.
   int size() {
-    int n = 0;
-    for (@Nullable Thread[] block : blocks) {
-      if (block != null) {
-        for (int i = 0; i < BLOCK; i++) {
-          if (SLOT.getVolatile(block, i) != null) {
-            n++;
-          }
-        }
-      }
-    }
-    return n;
-  }
-
-  private @Nullable Thread[] block(int fd) {
-    int index = fd >> BLOCK_SHIFT;
-    for (; ; ) {
-      @Nullable Thread[][] all = blocks;
-      if (index < all.length && all[index] != null) {
-        return all[index];
-      }
-      @Nullable Thread[][] more = new Thread[Math.max(all.length, index + 1)][];
-      System.arraycopy(all, 0, more, 0, all.length);
-      more[index] = new Thread[BLOCK];
-      BLOCKS.compareAndSet(this, all, more);
-    }
-  }
-
-  private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Thread[].class);
-  private static final VarHandle BLOCKS;
-
-  static {
-    try {
-      BLOCKS = MethodHandles.lookup().findVarHandle(FdTable.class, "blocks", Thread[][].class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
+    return slots.count(Thread.class);
   }
 }

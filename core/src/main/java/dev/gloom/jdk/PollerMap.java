@@ -21,7 +21,13 @@ final class PollerMap extends AbstractMap<Integer, @Nullable Thread> {
   /// A wait begins.
   @Override
   public @Nullable Thread put(Integer fd, @Nullable Thread thread) {
-    return thread != null && waits.begin(thread) ? table.put(fd, thread) : jdk.put(fd, thread);
+    if (thread == null || !waits.begin(thread)) {
+      return jdk.put(fd, thread);
+    }
+    if (!table.put(fd, thread)) {
+      waits.needNotWait(thread);
+    }
+    return null;
   }
 
   /// A wait ends: called by the thread itself, and by whoever closes the descriptor under it.

@@ -109,8 +109,11 @@ public final class G implements Executor, Runnable {
 
   private @Nullable Callable<?> body;
 
-  /// Whether its wait for a socket is NetPoll's; the goroutine's own.
+  /// Whether its wait for a socket is NetPoll's, and whether it is over before it began; the
+  /// goroutine's own.
   boolean inNetPoll;
+
+  boolean needNotWait;
 
   /// Set when `execute` ran out of stack; sysmon looks when {@link Sched#stranded} is set.
   volatile byte strandedAs;

@@ -66,7 +66,7 @@ public record Knobs(
 
   static Knobs of(Properties properties, Map<String, String> environment) {
     String maxProcs = properties.getProperty("gloom.maxprocs");
-    jdkPollers(properties); // of the process, not of a scheduler; here it is only checked
+    netPoll(properties); // of the process, not of a scheduler; here it is only checked
     return new Knobs(
         maxProcs == null ? goMaxProcs(environment.get("GOMAXPROCS")) : maxProcs(maxProcs),
         oneOf(properties, "gloom.panic", "handler", "exit"),
@@ -103,9 +103,13 @@ public record Knobs(
     throw malformed(name, value, "a whole number from " + least + " on");
   }
 
-  /// Whether the JDK's own pollers are to serve the sockets of goroutines.
-  static boolean jdkPollers(Properties properties) {
-    return oneOf(properties, "gloom.netpoll", "epoll", "jdk");
+  /// Who serves the sockets of goroutines: `epoll`, `edge` or `jdk`.
+  static String netPoll(Properties properties) {
+    String value = properties.getProperty("gloom.netpoll", "epoll");
+    if (!value.equals("epoll") && !value.equals("edge") && !value.equals("jdk")) {
+      throw malformed("gloom.netpoll", value, "epoll, edge or jdk");
+    }
+    return value;
   }
 
   /// Checks a number of processors that a caller gave.

@@ -1,7 +1,9 @@
 package dev.gloom.runtime;
 
 import dev.gloom.jdk.Epoll;
+import dev.gloom.jdk.FdSlots;
 import dev.gloom.jdk.FdTable;
+import dev.gloom.jdk.SocketCloses;
 import dev.gloom.jdk.SocketPollers;
 import dev.gloom.jdk.SocketWaits;
 import dev.gloom.jdk.Vthread;
@@ -50,11 +52,23 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Go: `netpoll`, `netpollBreak`, `netpollWaiters`, `injectglist`
 final class NetPoll {
-  /// As many as fill a ring.
-  private static final int EVENTS = 256;
+  /// Half a ring, so that those who are woken stay there; Go's figure.
+  private static final int EVENTS = 128;
 
   /// As long as a thread takes to wake up.
   private static final long STILL_INSIDE_NANOS = 50_000;
+
+  private static final String MODE = Knobs.netPoll(System.getProperties());
+
+  /// The set in which a descriptor is for good; null if in none.
+  private static final FdSlots WATCHED = new FdSlots();
+
+  /// In the place of a set: not for good, since it is a selector's.
+  private static final Object NEVER_WATCHED = "never";
+
+  /// Why descriptors are armed at each wait; null if they are watched for good.
+  private static final @Nullable String NO_EDGE =
+      MODE.equals("edge") ? SocketCloses.tell(NetPoll::closing) : "not asked for";
 
   /// Why the JDK's own pollers serve all goroutines; null if gloom's do.
   private static final @Nullable String MISSING = replaceJdk();
@@ -93,9 +107,7 @@ final class NetPoll {
 
   private static @Nullable String replaceJdk() {
     String missing =
-        Knobs.jdkPollers(System.getProperties())
-            ? "gloom.netpoll=jdk is set"
-            : SocketPollers.replace(new OfGoroutines());
+        MODE.equals("jdk") ? "gloom.netpoll=jdk is set" : SocketPollers.replace(new OfGoroutines());
     if (missing != null && System.getProperty("jdk.pollerMode") == null) {
       // The JDK's default would start its pollers as goroutines, inside the first that waits.
       System.setProperty("jdk.pollerMode", "1");
@@ -140,10 +152,22 @@ final class NetPoll {
     }
 
     @Override
+    public void needNotWait(Thread thread) {
+      if (Vthread.scheduler(thread) instanceof G g) {
+        g.needNotWait = true;
+      }
+    }
+
+    @Override
     public boolean register(int fd, boolean read) throws IOException {
       G g = Sched.currentG();
       if (g == null || !g.inNetPoll) {
         return false;
+      }
+      if (g.needNotWait) {
+        g.needNotWait = false;
+        LockSupport.unpark(g.thread()); // itself: it is about to park
+        return true;
       }
       boolean armed = false;
       try {
@@ -211,16 +235,42 @@ final class NetPoll {
     if (n == null) {
       throw new IOException("epoll_create failed"); // closed between begin and this, see close
     }
-    n.epoll.arm(fd, read);
+    if (NO_EDGE != null || !watch(n, fd)) {
+      n.epoll.arm(fd, read);
+    }
     M m = M.current();
     if (m == null || m.p == null) {
       sched.idle.awaited(); // N2 to N4; a P that the caller has goes idle later, and looks then
     }
   }
 
+  /// Sees to it that `fd` is in the set for good. False if that cannot be: it is in another's, or a
+  /// selector's.
+  private static boolean watch(Net n, int fd) throws IOException {
+    Object owner = WATCHED.get(fd);
+    if (owner == n) {
+      return true;
+    }
+    if (owner != null) {
+      return false;
+    }
+    boolean watched = n.epoll.watch(fd);
+    WATCHED.swap(fd, watched ? n : NEVER_WATCHED);
+    return watched;
+  }
+
+  /// A descriptor is about to be closed, and its number may be another's then. Nobody waits for it.
+  private static void closing(int fd) {
+    if (fd >= 0) {
+      WATCHED.swap(fd, null);
+      SocketPollers.READERS.forget(fd);
+      SocketPollers.WRITERS.forget(fd);
+    }
+  }
+
   private void disarm(int fd, boolean read) {
     Net n = net;
-    if (n != null) {
+    if (n != null && (NO_EDGE != null || WATCHED.get(fd) != n)) {
       n.epoll.disarm(fd, read);
     }
   }
@@ -307,7 +357,24 @@ final class NetPoll {
       n.epoll.clearBreak();
       return 0;
     }
+    if (count > 0 && NO_EDGE == null && !isAwaited(n.blockingEvents, n, count)) {
+      // Descriptors that stay in the set tell what nobody waits for: no reason to take a P.
+      deliver(null, n, n.blockingEvents, n.blockingWrites, count);
+      return 0;
+    }
     return Math.max(count, 0);
+  }
+
+  private static boolean isAwaited(Epoll.Events events, Net n, int count) {
+    for (int i = 0; i < count; i++) {
+      int fd = events.fd(i);
+      if (n.epoll.isWrites(fd)
+          || SocketPollers.READERS.isAwaited(fd)
+          || SocketPollers.WRITERS.isAwaited(fd)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// Makes those runnable that {@link #block} has found.
@@ -346,7 +413,7 @@ final class NetPoll {
             found += wake(SocketPollers.WRITERS, writes.fd(j));
           }
         } else if (!n.epoll.isBreak(fd)) {
-          found += wake(SocketPollers.READERS, fd);
+          found += NO_EDGE == null ? wakeBoth(events, i, fd) : wake(SocketPollers.READERS, fd);
         } else if (events == n.blockingEvents) {
           n.epoll.clearBreak(); // only the poller: a break is for it
         }
@@ -364,8 +431,23 @@ final class NetPoll {
     return found;
   }
 
+  /// Reader and writer of a descriptor that stays in the set; what nobody waits for is remembered.
+  private static int wakeBoth(Epoll.Events events, int i, int fd) {
+    int found = 0;
+    if (events.isReadable(i)) {
+      found += wake(SocketPollers.READERS.takeOrRemember(fd));
+    }
+    if (events.isWritable(i)) {
+      found += wake(SocketPollers.WRITERS.takeOrRemember(fd));
+    }
+    return found;
+  }
+
   private static int wake(FdTable table, int fd) {
-    Thread waiter = table.take(fd);
+    return wake(table.take(fd));
+  }
+
+  private static int wake(@Nullable Thread waiter) {
     if (waiter == null) {
       return 0;
     }
@@ -425,7 +507,7 @@ final class NetPoll {
   /// What has been counted; dev.gloom.Stats says what it means.
   Figures figures() {
     return new Figures(
-        MISSING == null ? "epoll" : "jdk: " + MISSING,
+        MISSING != null ? "jdk: " + MISSING : NO_EDGE == null ? "epoll, edge" : "epoll",
         waiting,
         readyInPolls + readyInBlocking,
         polls,

@@ -1,8 +1,10 @@
 package dev.gloom.jdk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,7 +18,7 @@ class FdTableTest {
 
   @Test
   void whatWasPutIsTakenOnce() {
-    assertNull(table.put(7, me));
+    assertTrue(table.put(7, me));
     assertEquals(1, table.size());
     assertSame(me, table.take(7));
     assertNull(table.take(7));
@@ -24,11 +26,26 @@ class FdTableTest {
   }
 
   @Test
-  void whoWasThereBeforeIsAnswered() {
-    var other = new Thread(() -> {});
-    table.put(7, me);
-    assertSame(me, table.put(7, other));
-    assertSame(other, table.take(7));
+  void whatIsReadyBeforeAnybodyWaitsIsRemembered() {
+    assertNull(table.takeOrRemember(7));
+    assertNull(table.takeOrRemember(7), "once is enough");
+    assertNull(table.take(7), "it is nobody");
+    assertEquals(0, table.size());
+    assertFalse(table.put(7, me), "need not wait");
+    assertNull(table.take(7));
+    assertTrue(table.put(7, me), "only once");
+    assertTrue(table.isAwaited(7));
+    assertSame(me, table.takeOrRemember(7));
+    assertTrue(table.put(7, me), "nothing is left");
+  }
+
+  @Test
+  void whatIsRememberedCanBeForgotten() {
+    table.takeOrRemember(7);
+    table.forget(7);
+    assertTrue(table.put(7, me));
+    table.forget(7);
+    assertSame(me, table.take(7), "who waits is not forgotten");
   }
 
   @Test
@@ -45,7 +62,7 @@ class FdTableTest {
   void highDescriptorsTakeABlockEach() {
     int[] fds = {0, 1_023, 1_024, 70_000, 1_048_575};
     for (int fd : fds) {
-      assertNull(table.put(fd, me));
+      assertTrue(table.put(fd, me));
     }
     assertEquals(fds.length, table.size());
     for (int fd : fds) {

@@ -356,7 +356,8 @@ class NetPollTest {
     assertTrue(
         child
             .err()
-            .contains("gloom.netpoll is \"kqueue\" but must be epoll or jdk: correct or remove"),
+            .contains(
+                "gloom.netpoll is \"kqueue\" but must be epoll, edge or jdk: correct or remove"),
         child.err());
   }
 
