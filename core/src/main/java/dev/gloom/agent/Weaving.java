@@ -10,9 +10,11 @@ import org.jspecify.annotations.Nullable;
 /// Which classes get checks, and when: in eager mode every class of the application at its load; in
 /// any mode a class that was caught, by retransforming it.
 ///
-/// The transformer is registered when it is first needed, so a program whose goroutines never hog
-/// pays nothing. From then on it answers the same for a class each time it is asked, since other
-/// agents may have a class transformed again.
+/// These are two transformers, each registered when it is first needed, so a program whose
+/// goroutines never hog pays nothing. The one for loads is of the simple sort: the JVM keeps what
+/// it made of a class when others have that class transformed again. The one for those that are
+/// caught can change classes that are loaded, at a higher price for each load, and answers the same
+/// for a class each time it is asked.
 ///
 /// Of the application is what neither the boot loader nor the platform loader has loaded, is in no
 /// module of the JDK, and is not gloom's. The options `include` and `exclude` leave more out.
@@ -26,7 +28,10 @@ final class Weaving implements ClassFileTransformer {
   private final Instrumentation instrumentation;
   private final @Nullable Packages packages;
   private volatile boolean eager;
-  private boolean registered; // the helper's, or before it starts
+
+  // The helper's, or before it starts.
+  private boolean watchesLoads;
+  private boolean watchesCaught;
 
   /// Names of classes, with dots, that were caught.
   private final Set<String> caught = ConcurrentHashMap.newKeySet();
@@ -40,17 +45,11 @@ final class Weaving implements ClassFileTransformer {
 
   /// Whether classes get checks when they are loaded.
   void eager(boolean wanted) {
-    if (wanted) {
-      register();
+    if (wanted && !watchesLoads) {
+      watchesLoads = true;
+      instrumentation.addTransformer(this, false);
     }
     eager = wanted;
-  }
-
-  private void register() {
-    if (!registered) {
-      registered = true;
-      instrumentation.addTransformer(this, true);
-    }
   }
 
   /// Puts checks into the classes of this name that are loaded; those that come later get theirs as
@@ -59,7 +58,10 @@ final class Weaving implements ClassFileTransformer {
     if (!caught.add(name)) {
       return false;
     }
-    register();
+    if (!watchesCaught) {
+      watchesCaught = true;
+      instrumentation.addTransformer(new OfCaught(), true);
+    }
     for (Class<?> type : instrumentation.getAllLoadedClasses()) {
       if (type.getName().equals(name)
           && instrumentation.isModifiableClass(type)
@@ -87,6 +89,29 @@ final class Weaving implements ClassFileTransformer {
       @Nullable Class<?> redefined,
       @Nullable ProtectionDomain domain,
       byte[] classFile) {
+    return eager ? weave(module, loader, internalName, classFile, false) : null;
+  }
+
+  /// For classes that were caught.
+  private final class OfCaught implements ClassFileTransformer {
+    @Override
+    public byte @Nullable [] transform(
+        Module module,
+        @Nullable ClassLoader loader,
+        @Nullable String internalName,
+        @Nullable Class<?> redefined,
+        @Nullable ProtectionDomain domain,
+        byte[] classFile) {
+      return weave(module, loader, internalName, classFile, true);
+    }
+  }
+
+  private byte @Nullable [] weave(
+      Module module,
+      @Nullable ClassLoader loader,
+      @Nullable String internalName,
+      byte[] classFile,
+      boolean onlyCaught) {
     if (loader == null || loader == PLATFORM) {
       return null;
     }
@@ -95,7 +120,7 @@ final class Weaving implements ClassFileTransformer {
       if (internalName == null) { // whoever defines a class need not name it
         name = dotted(Weaver.nameOf(classFile));
       }
-      if (!(eager || caught.contains(name)) || !isOfApplication(module, loader, name)) {
+      if (onlyCaught && !caught.contains(name) || !isOfApplication(module, loader, name)) {
         return null;
       }
       Weaver.Woven woven = Weaver.weave(classFile);

@@ -12,6 +12,7 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.Label;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
+import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
 import java.lang.reflect.Proxy;
@@ -33,6 +34,7 @@ class WeavingTest {
   /// What was asked of the JVM.
   private final List<String> asked = new ArrayList<>();
 
+  private final List<ClassFileTransformer> transformers = new ArrayList<>();
   private Throwable refusal;
   private Class<?>[] loaded = {};
 
@@ -44,6 +46,9 @@ class WeavingTest {
               new Class<?>[] {Instrumentation.class},
               (_, method, args) -> {
                 asked.add(method.getName());
+                if (method.getName().equals("addTransformer")) {
+                  transformers.add((ClassFileTransformer) args[0]);
+                }
                 switch (method.getName()) {
                   case "getAllLoadedClasses":
                     return loaded;
@@ -82,7 +87,21 @@ class WeavingTest {
   }
 
   private byte[] transform(Module module, ClassLoader loader, String name, byte[] bytes) {
-    return weaving.transform(module, loader, name.replace('.', '/'), null, null, bytes);
+    return all(module, loader, name.replace('.', '/'), bytes);
+  }
+
+  /// What the JVM makes of a class: one transformer after the other.
+  private byte[] all(Module module, ClassLoader loader, String name, byte[] bytes) {
+    byte[] last = bytes;
+    for (ClassFileTransformer t : transformers) {
+      try {
+        byte[] next = t.transform(module, loader, name, null, null, last);
+        last = next == null ? last : next;
+      } catch (java.lang.instrument.IllegalClassFormatException e) {
+        throw new AssertionError(e);
+      }
+    }
+    return last == bytes ? null : last;
   }
 
   private static String errorsOf(Runnable body) {
@@ -123,6 +142,20 @@ class WeavingTest {
     assertNotNull(transform("app.Loop"), "one that is loaded later, or changed by another agent");
     assertNull(transform("app.Other"));
     assertEquals(1, asked.stream().filter("addTransformer"::equals).count());
+  }
+
+  @Test
+  void aClassThatIsCaughtInEagerModeHasItsChecksOnce() {
+    weaving.eager(true);
+    weaving.weave("app.Loop");
+    assertEquals(2, transformers.size());
+    byte[] bytes = transform("app.Loop");
+    assertNull(Weaver.weave(bytes).bytes());
+    int checks = 0;
+    for (var e : ClassFile.of().parse(bytes).methods().getFirst().code().orElseThrow()) {
+      checks += e instanceof java.lang.classfile.instruction.ConstantInstruction ? 1 : 0;
+    }
+    assertEquals(1, checks);
   }
 
   @Test
@@ -193,7 +226,7 @@ class WeavingTest {
   void aClassThatIsDefinedWithoutANameHasThem() {
     weaving.eager(true);
     byte[] bytes = loop("app.Loop", 69);
-    assertNotNull(weaving.transform(UNNAMED, APPLICATION, null, null, null, bytes));
+    assertNotNull(all(UNNAMED, APPLICATION, null, bytes));
     assertNull(
         weaving.transform(UNNAMED, APPLICATION, null, null, null, loop("dev.gloom.runtime.X", 69)));
   }
