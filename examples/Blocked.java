@@ -1,11 +1,13 @@
 // Sixty-four threads sit in calls that hold their carrier for 100 ms, again and again, and nobody
 // has announced it: native code, a named pipe that is opened or read, a class initialiser, a wait
-// under a native frame. On the JDK's scheduler two such calls hold both carriers, and everybody else
+// under a native frame. On the JDK's scheduler two such calls hold both carriers, and everybody
+// else
 // stands still. On gloom the monitor sees that the thread sleeps in the kernel, and gives its
 // processor to another one.
 //
 //     ./gloom run examples/Blocked.java                  says who goes on
-//     ./gloom run examples/Blocked.java 5 1000           figures, of 5 pairs of runs of a second each
+//     ./gloom run examples/Blocked.java 5 1000           figures, of 5 pairs of runs of a second
+// each
 //
 // The figures: how late 99 of 100 ticks of a 1 ms clock are at most, and how much work others get
 // done, compared with runs in which nobody blocks (median of the pairs).
@@ -31,7 +33,8 @@ import java.util.concurrent.locks.LockSupport;
 
 static final int CROWD = 64;
 static final int HOLD_MILLIS = 100;
-static final int STALL_MILLIS = 250; // far more than a busy machine adds to 1 ms, far less than the JDK does
+static final int STALL_MILLIS =
+    250; // far more than a busy machine adds to 1 ms, far less than the JDK does
 
 /// A call that holds its thread.
 interface Hold {
@@ -54,7 +57,10 @@ Map<String, Way> ways() throws Exception {
       linker.downcallHandle(
           linker.defaultLookup().findOrThrow("qsort"),
           FunctionDescriptor.ofVoid(
-              ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
+              ValueLayout.ADDRESS,
+              ValueLayout.JAVA_LONG,
+              ValueLayout.JAVA_LONG,
+              ValueLayout.ADDRESS));
   MemorySegment compare =
       linker.upcallStub(
           MethodHandles.lookup()
@@ -68,33 +74,48 @@ Map<String, Way> ways() throws Exception {
   byte[] waits = Native.classThatWaits();
 
   var ways = new LinkedHashMap<String, Way>();
-  ways.put("usleep", _ -> () -> {
-    int _ = (int) usleep.invokeExact(HOLD_MILLIS * 1_000);
-  });
-  ways.put("open fifo", number -> {
-    File fifo = fifo(dir.resolve("open" + number));
-    return () -> { // one end waits for the other, which comes later
-      var otherEnd = later(() -> new RandomAccessFile(fifo, "rw"));
-      new FileInputStream(fifo).close();
-      otherEnd.get().close();
-    };
-  });
-  ways.put("read fifo", number -> {
-    var fifo = new RandomAccessFile(fifo(dir.resolve("read" + number)), "rw"); // both ends are there
-    return () -> {
-      later(() -> {
-        fifo.write(1);
-        return fifo;
+  ways.put(
+      "usleep",
+      _ ->
+          () -> {
+            int _ = (int) usleep.invokeExact(HOLD_MILLIS * 1_000);
+          });
+  ways.put(
+      "open fifo",
+      number -> {
+        File fifo = fifo(dir.resolve("open" + number));
+        return () -> { // one end waits for the other, which comes later
+          var otherEnd = later(() -> new RandomAccessFile(fifo, "rw"));
+          new FileInputStream(fifo).close();
+          otherEnd.get().close();
+        };
       });
-      int _ = fifo.read();
-    };
-  });
-  ways.put("class initialiser", _ -> () -> {
-    var _ = MethodHandles.lookup().defineHiddenClass(waits, true);
-  });
-  ways.put("pinned park", _ -> () -> {
-    qsort.invokeExact(two, 2L, 8L, compare);
-  });
+  ways.put(
+      "read fifo",
+      number -> {
+        var fifo =
+            new RandomAccessFile(fifo(dir.resolve("read" + number)), "rw"); // both ends are there
+        return () -> {
+          later(
+              () -> {
+                fifo.write(1);
+                return fifo;
+              });
+          int _ = fifo.read();
+        };
+      });
+  ways.put(
+      "class initialiser",
+      _ ->
+          () -> {
+            var _ = MethodHandles.lookup().defineHiddenClass(waits, true);
+          });
+  ways.put(
+      "pinned park",
+      _ ->
+          () -> {
+            qsort.invokeExact(two, 2L, 8L, compare);
+          });
   return ways;
 }
 
@@ -106,15 +127,21 @@ static class Native {
   }
 
   static byte[] classThatWaits() {
-    return ClassFile.of().build(
-        ClassDesc.of("Waits"),
-        type -> type.withMethodBody("<clinit>", MTD_void, ClassFile.ACC_STATIC, code -> code
-            .loadConstant(HOLD_MILLIS * 1_000_000L)
-            .invokestatic(
-                ClassDesc.of("java.util.concurrent.locks.LockSupport"),
-                "parkNanos",
-                MethodTypeDesc.of(ConstantDescs.CD_void, CD_long))
-            .return_()));
+    return ClassFile.of()
+        .build(
+            ClassDesc.of("Waits"),
+            type ->
+                type.withMethodBody(
+                    "<clinit>",
+                    MTD_void,
+                    ClassFile.ACC_STATIC,
+                    code ->
+                        code.loadConstant(HOLD_MILLIS * 1_000_000L)
+                            .invokestatic(
+                                ClassDesc.of("java.util.concurrent.locks.LockSupport"),
+                                "parkNanos",
+                                MethodTypeDesc.of(ConstantDescs.CD_void, CD_long))
+                            .return_()));
   }
 }
 
@@ -140,27 +167,31 @@ static Seen run(ThreadFactory threads, Way way, int crowd, int millis) throws Ex
   var all = new ArrayList<Thread>();
   var late = new ArrayList<Long>();
   var work = new LongAdder();
-  all.add(threads.newThread(() -> {
-    long tick = System.nanoTime();
-    while (!stop.get()) {
-      tick += 1_000_000;
-      LockSupport.parkNanos(tick - System.nanoTime());
-      late.add(System.nanoTime() - tick);
-    }
-  }));
+  all.add(
+      threads.newThread(
+          () -> {
+            long tick = System.nanoTime();
+            while (!stop.get()) {
+              tick += 1_000_000;
+              LockSupport.parkNanos(tick - System.nanoTime());
+              late.add(System.nanoTime() - tick);
+            }
+          }));
   for (int i = 0; i < 2; i++) {
     Chan<Integer> chan = Chan.make(16);
-    all.add(threads.newThread(() -> {
-      try {
-        for (int n = 0; !stop.get(); n++) {
-          chan.send(n);
-          work.increment();
-        }
-        chan.close();
-      } catch (InterruptedException e) {
-        throw new IllegalStateException(e);
-      }
-    }));
+    all.add(
+        threads.newThread(
+            () -> {
+              try {
+                for (int n = 0; !stop.get(); n++) {
+                  chan.send(n);
+                  work.increment();
+                }
+                chan.close();
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+            }));
     all.add(threads.newThread(() -> chan.forEach(_ -> {})));
   }
   for (int i = 0; i < crowd; i++) {
@@ -170,15 +201,17 @@ static Seen run(ThreadFactory threads, Way way, int crowd, int millis) throws Ex
     } catch (Throwable e) {
       throw new IllegalStateException(e);
     }
-    all.add(threads.newThread(() -> {
-      try {
-        while (!stop.get()) {
-          hold.hold();
-        }
-      } catch (Throwable e) {
-        throw new IllegalStateException(e);
-      }
-    }));
+    all.add(
+        threads.newThread(
+            () -> {
+              try {
+                while (!stop.get()) {
+                  hold.hold();
+                }
+              } catch (Throwable e) {
+                throw new IllegalStateException(e);
+              }
+            }));
   }
   for (Thread t : all) {
     t.start();
@@ -208,20 +241,35 @@ void main(String[] args) throws Exception {
     Collections.sort(late);
     Collections.sort(ratio);
     // From a platform thread, so that these threads are the JDK's own scheduler's.
-    var jdk = CompletableFuture.supplyAsync(() -> {
-      try {
-        return run(Thread.ofVirtual().factory(), way.getValue(), CROWD, millis);
-      } catch (Exception e) {
-        throw new IllegalStateException(e);
-      }
-    }, LATER).get();
+    var jdk =
+        CompletableFuture.supplyAsync(
+                () -> {
+                  try {
+                    return run(Thread.ofVirtual().factory(), way.getValue(), CROWD, millis);
+                  } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                  }
+                },
+                LATER)
+            .get();
     if (args.length == 0) {
-      IO.println(way.getKey() + " on gloom: " + (late.get(pairs / 2) < STALL_MILLIS ? "others go on" : "others stall"));
-      IO.println(way.getKey() + " on the JDK: " + (jdk.late() < STALL_MILLIS ? "others go on" : "others stall"));
+      IO.println(
+          way.getKey()
+              + " on gloom: "
+              + (late.get(pairs / 2) < STALL_MILLIS ? "others go on" : "others stall"));
+      IO.println(
+          way.getKey()
+              + " on the JDK: "
+              + (jdk.late() < STALL_MILLIS ? "others go on" : "others stall"));
     } else {
-      IO.println(String.format(Locale.ROOT,
-          "%-18s gloom: ticks %6.2f ms late, work %3.0f %%    JDK: ticks %7.2f ms late",
-          way.getKey(), late.get(pairs / 2), 100 * ratio.get(pairs / 2), jdk.late()));
+      IO.println(
+          String.format(
+              Locale.ROOT,
+              "%-18s gloom: ticks %6.2f ms late, work %3.0f %%    JDK: ticks %7.2f ms late",
+              way.getKey(),
+              late.get(pairs / 2),
+              100 * ratio.get(pairs / 2),
+              jdk.late()));
     }
   }
 }
