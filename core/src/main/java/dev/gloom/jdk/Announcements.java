@@ -92,6 +92,12 @@ public final class Announcements {
       instrumentation.retransformClasses(types());
     } catch (UnmodifiableClassException e) {
       throw new IllegalStateException("gloom: the JDK's file calls cannot be changed: " + e, e);
+    } finally {
+      // A transformer that stays is asked at every load of a class, and the JVM does not survive
+      // that
+      // at all times when the heap is full. If another agent transforms these classes again, the
+      // brackets go, and the monitor notices.
+      instrumentation.removeTransformer(brackets);
     }
     return List.copyOf(brackets.changed);
   }
@@ -105,7 +111,6 @@ public final class Announcements {
     return types.toArray(Class<?>[]::new);
   }
 
-  /// Stays: when another agent has such a class transformed again, this has to be there again.
   private static final class Brackets implements ClassFileTransformer {
     final List<String> changed = new ArrayList<>();
 

@@ -55,6 +55,7 @@ final class PreemptProgram {
       default -> throw new IllegalArgumentException(args[0]);
     }
     System.out.println("rescues=" + Gloom.stats().rescues());
+    System.out.println("asleep=" + Gloom.stats().takenBlocked());
   }
 
   // The hogs.

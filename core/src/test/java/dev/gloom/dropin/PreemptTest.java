@@ -109,7 +109,8 @@ class PreemptTest {
   @ValueSource(strings = {"undisturbed", "factory"})
   void whatOptsOutIsLeftAlone(String scenario) throws Exception {
     var child = run("preempt=eager,maxprocs=1", scenario);
-    assertEquals(0, child.figure("ran"));
+    // One that sleeps in the kernel, for a lock inside the JVM for instance, leaves its processor.
+    assertTrue(child.figure("ran") == 0 || child.figure("asleep") > 0, child.out());
     assertEquals(0, child.figure("checks"));
   }
 
