@@ -456,7 +456,9 @@ final class NetPoll {
   }
 
   /// A round of sysmon's: polls if nobody has since the last one; and if a P has been idle all the
-  /// while and no M sleeps in the kernel, has one do so. True if there was something to do.
+  /// while and no M sleeps in the kernel, has one do so. True if that is so: then the next round
+  /// should come soon. That a poll found something is no reason: a server would keep this thread at
+  /// work for ever.
   boolean monitor() {
     long starts = sched.idle.starts();
     boolean quiet = starts == seenStarts;
@@ -475,9 +477,9 @@ final class NetPoll {
       return false;
     }
     monitorPolls++;
-    int found = pollOnce(null);
+    pollOnce(null);
     seenPolls = polls + blockingPolls;
-    return found != 0;
+    return false;
   }
 
   // The end.
