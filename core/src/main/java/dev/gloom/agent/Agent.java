@@ -91,6 +91,9 @@ public final class Agent {
   /// On a thread of its own: the program's start need not wait for it. If it fails, the monitor
   /// notices such calls all the same.
   private static void announceCalls(Instrumentation instrumentation) {
+    if (!instrumentation.isRetransformClassesSupported()) {
+      return; // a program that brings gloom along, in a jar whose manifest does not ask for it
+    }
     Thread.ofPlatform()
         .daemon()
         .name("gloom-announcer")

@@ -40,6 +40,11 @@ public final class Hogs {
     helper = wake;
   }
 
+  /// Whether checks can be armed at all.
+  static boolean hasHelper() {
+    return helper != null;
+  }
+
   // Settings.
 
   /// How long a goroutine may run while others wait.
@@ -123,14 +128,20 @@ public final class Hogs {
       if (s.hogs.mode == Preemption.Mode.OFF) {
         continue;
       }
-      for (P p : s.procs().all) {
-        if (p.caught) {
-          p.caught = false; // before the look: who is caught again sets it again
-          found.add(new Hog(s, p, p.tick));
-        }
-      }
+      Sched.Procs procs = s.procs();
+      add(found, s, procs.all);
+      add(found, s, procs.orphans);
     }
     return found;
+  }
+
+  private static void add(List<Hog> found, Sched s, P[] ps) {
+    for (P p : ps) {
+      if (p.caught) {
+        p.caught = false; // before the look: who is caught again sets it again
+        found.add(new Hog(s, p, p.tick));
+      }
+    }
   }
 
   /// One that was caught: whichever goroutine has this P in this slice.
@@ -154,7 +165,7 @@ public final class Hogs {
     /// many goroutines there are: an M keeps no reference to the one that it runs, since that store
     /// would cost a fence at each switch.
     public @Nullable Thread thread() {
-      M m = p.status == P.HELD ? p.holder : null;
+      M m = p.status == P.HELD || p.status == P.ORPHAN ? p.holder : null;
       G g = m == null ? null : sched.registry.runningOn(m);
       return g == null || g.undisturbed ? null : g.thread();
     }

@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
 /// a core; then more threads would run, and more would lose theirs.
 final class Hold {
   private static final long LOOKS_APART_NANOS = 100_000;
+  private static final long RARE_LOOK_NANOS = 1_000_000_000;
+
+  private long lookEveryNanos;
+  private long nextLookNanos;
 
   private long dispatches = -1;
   private @Nullable M holder; // two threads can have been started equally often
@@ -80,6 +84,23 @@ final class Hold {
     }
     long cpu = cpu(m, kernel);
     return askedCpuNanos != Kernel.UNKNOWN && cpu - askedCpuNanos >= nanos;
+  }
+
+  /// Whether the M of `p`, an orphan, runs at this moment. Looks once a slice, and ever more rarely
+  /// at one that sleeps: there may be thousands.
+  boolean isAwakeAgain(P p, Kernel kernel, long now, long sliceNanos) {
+    if (lookEveryNanos == 0) {
+      lookEveryNanos = sliceNanos;
+      nextLookNanos = now + sliceNanos;
+    }
+    if (now - nextLookNanos < 0) {
+      return false;
+    }
+    M m = p.holder;
+    boolean awake = m != null && !kernel.asleep(m.tid);
+    lookEveryNanos = awake ? sliceNanos : Math.min(2 * lookEveryNanos, RARE_LOOK_NANOS);
+    nextLookNanos = now + lookEveryNanos;
+    return awake;
   }
 
   /// Everything stood still: begins anew.

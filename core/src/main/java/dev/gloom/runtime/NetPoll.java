@@ -47,6 +47,15 @@ import org.jspecify.annotations.Nullable;
 /// wakes a goroutine that tries, fails and arms its descriptor again: the JDK's code around the
 /// wait is a loop.
 ///
+/// **Registered once.** With `gloom.netpoll=edge` a descriptor stays in the set from its first wait
+/// to its close, edge-triggered, in both directions, and a wait costs no system call. An edge that
+/// finds nobody is remembered in the table: the goroutine has tried and failed, then swaps itself
+/// in; the poller swaps in "ready" if nobody is there. Whichever comes second sees the other. An
+/// edge that was remembered for too long only makes somebody try in vain. When a descriptor is
+/// closed it leaves the set by itself, and its number, used again, would never be heard of; so
+/// {@link SocketCloses} tells of each close before it happens. A descriptor that another
+/// scheduler's set has, or a selector's, is armed at each wait, as above.
+///
 /// **The end.** A closed scheduler gives its descriptors back when its threads have gone; sysmon,
 /// the last of them, sees to that.
 ///
@@ -456,7 +465,9 @@ final class NetPoll {
   }
 
   /// A round of sysmon's: polls if nobody has since the last one; and if a P has been idle all the
-  /// while and no M sleeps in the kernel, has one do so. True if there was something to do.
+  /// while and no M sleeps in the kernel, has one do so. True if that is so: then the next round
+  /// should come soon. That a poll found something is no reason: a server would keep this thread at
+  /// work for ever.
   boolean monitor() {
     long starts = sched.idle.starts();
     boolean quiet = starts == seenStarts;
@@ -475,9 +486,9 @@ final class NetPoll {
       return false;
     }
     monitorPolls++;
-    int found = pollOnce(null);
+    pollOnce(null);
     seenPolls = polls + blockingPolls;
-    return found != 0;
+    return false;
   }
 
   // The end.

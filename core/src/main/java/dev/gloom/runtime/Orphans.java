@@ -158,7 +158,7 @@ final class Orphans {
 
   /// Empties orphans and forgets those that their M has abandoned. Answers whether there was
   /// anything to do. For sysmon, each round.
-  boolean look() {
+  boolean look(long now) {
     P[] orphans = sched.procs().orphans;
     if (orphans.length == 0) {
       return false;
@@ -169,7 +169,7 @@ final class Orphans {
       if (p.status == P.ABANDONED) {
         someAbandoned = true;
       } else {
-        askAgain(p);
+        askAgain(p, now);
         if (collect(p)) {
           found = true;
           sched.idle.wake();
@@ -184,10 +184,14 @@ final class Orphans {
 
   /// The M may have served what O3 asked just before it could know what that meant; and it may have
   /// counted while O3 told it to keep nothing.
-  private static void askAgain(P p) {
+  private void askAgain(P p, long now) {
     p.forgetKeepingNext();
     if ((p.request & P.PREEMPT) == 0) {
       p.ask(P.PREEMPT);
+    }
+    long slice = sched.hogs.sliceNanos();
+    if (Hogs.hasHelper() && p.hold.isAwakeAgain(p, sched.kernel, now, slice)) {
+      sched.hogs.asked(p, now); // it computes without a P: checks can stop it
     }
   }
 

@@ -128,10 +128,12 @@ final class Resize {
     // Only now: with as many idle as there are to be, all would look idle. And a P that takes an
     // orphan's place later sees what retire has noted.
     P[] all = sched.procs(was -> new Sched.Procs(was.all, n, was.orphans)).all;
-    for (P p : all) {
-      p.ask(P.RETIRE | P.PREEMPT);
-      if (Blocking.take(p)) {
-        sched.idle.handOff(p); // its M is in a call and does not come by
+    if (sched.idle.surplus() > 0) {
+      for (P p : all) {
+        p.ask(P.RETIRE | P.PREEMPT);
+        if (Blocking.take(p)) {
+          sched.idle.handOff(p); // its M is in a call and does not come by
+        }
       }
     }
     for (P p = idleOnes; p != null; p = p.link) {

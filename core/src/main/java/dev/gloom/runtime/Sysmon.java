@@ -257,7 +257,7 @@ final class Sysmon {
       acted |= preempt(p, now, nobodyWatches);
       acted |= giveUpKeptNext(p);
     }
-    return acted | sched.orphans.look();
+    return acted | sched.orphans.look(now);
   }
 
   /// Takes a P from an M that sleeps in the kernel without having said so.

@@ -284,15 +284,15 @@ class NetPollTest {
     try (var warm = Lab.procs(1)) { // the JDK's own, which stay
       exchange(warm);
     }
-    Lab.await("the first has gone", () -> Wires.descriptors("anon_inode:[eventfd]") == 0);
+    // Those of earlier tests are given back while this one runs: the count may fall below this.
     long before = Wires.descriptors("anon_inode:");
     for (int i = 0; i < 10; i++) {
       try (var lab = Lab.procs(2)) {
         exchange(lab);
-        assertTrue(Wires.descriptors("anon_inode:") > before, "has some");
+        assertTrue(Wires.descriptors("anon_inode:[eventfd]") > 0, "has some");
       }
     }
-    Lab.await("all are back", () -> Wires.descriptors("anon_inode:") == before);
+    Lab.await("all are back", () -> Wires.descriptors("anon_inode:") <= before);
   }
 
   private static void exchange(Lab lab) throws Exception {
@@ -309,7 +309,7 @@ class NetPollTest {
     long before = Wires.descriptors("anon_inode:");
     try (var scheduler = Scheduler.builder().maxProcs(2).build()) {
       scheduler.run(() -> Gloom.sleep(java.time.Duration.ofMillis(1)));
-      assertEquals(before, Wires.descriptors("anon_inode:"));
+      assertTrue(Wires.descriptors("anon_inode:") <= before);
     }
   }
 
@@ -342,6 +342,26 @@ class NetPollTest {
             "echo",
             "epoll")
         .succeeded();
+  }
+
+  /// Then the same number is in the epoll set as another's, unless somebody is told of each close.
+  @Test
+  void descriptorsThatStayInTheSetMayBeUsedAgain() throws Exception {
+    for (String procs : List.of("1", "2", "8")) {
+      ChildJvm.run(
+              60,
+              List.of(ChildJvm.OPEN, "-Dgloom.netpoll=edge", "-Dgloom.maxprocs=" + procs, "-ea"),
+              NetProgram.class,
+              "reuse")
+          .succeeded();
+    }
+  }
+
+  @Test
+  void descriptorsDoNotStayInTheSetIfTheirClosesCannotBeSeen() throws Exception {
+    List<String> edge = List.of(ChildJvm.OPEN, "-Dgloom.netpoll=edge");
+    ChildJvm.run(60, edge, NetProgram.class, "echo", "epoll, edge").succeeded();
+    ChildJvm.run(60, edge, NetProgram.class, "late").succeeded(); // checks that it is "epoll" then
   }
 
   @Test
