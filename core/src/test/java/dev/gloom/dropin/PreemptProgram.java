@@ -52,6 +52,7 @@ final class PreemptProgram {
       case "memory" -> memory();
       case "switch" -> killSwitch();
       case "share" -> share();
+      case "closed" -> closed();
       default -> throw new IllegalArgumentException(args[0]);
     }
     System.out.println("rescues=" + Gloom.stats().rescues());
@@ -454,6 +455,17 @@ final class PreemptProgram {
     }
     System.out.println("errors=" + errors);
     System.out.println("failed=" + (thrown == null ? 0 : 1));
+  }
+
+  /// What gives woven classes their checks cannot be replaced by the program.
+  private static void closed() throws Exception {
+    var linker = Class.forName("java.lang.GloomCheck").getDeclaredField("linker");
+    try {
+      linker.setAccessible(true);
+      System.out.println("closed=0");
+    } catch (java.lang.reflect.InaccessibleObjectException e) {
+      System.out.println("closed=1");
+    }
   }
 
   /// Off and on again, through JMX, while it runs.
