@@ -23,9 +23,8 @@ import org.jspecify.annotations.Nullable;
 /// nothing of the call in it, so whatever that throws would come out of nowhere. (There must be
 /// stack for the call itself: some hundred bytes.)
 ///
-/// The one that stops goes to the tail of the global queue, as in Go; see {@link M}. Its processor
-/// goes on with run-next, which inherits what is left of nothing: the next slice is sysmon's to
-/// measure.
+/// The one that stops goes to the tail of the global queue, as in Go, and its processor goes on
+/// with its run-next; see {@link M}.
 ///
 /// Go: `asyncPreempt`, `gopreempt_m`
 public final class Check {

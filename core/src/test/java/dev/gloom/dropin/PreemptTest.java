@@ -128,6 +128,11 @@ class PreemptTest {
     assertEquals("", child.err());
   }
 
+  @Test
+  void theBridgeIsClosedToTheProgram() throws Exception {
+    assertEquals(1, run("preempt=eager", "closed").figure("closed"));
+  }
+
   // Bad times.
 
   @Test

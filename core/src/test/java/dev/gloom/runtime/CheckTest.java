@@ -50,6 +50,7 @@ class CheckTest {
 
   /// Has the calling goroutine asked to stop, and comes to a check.
   private static void askedAtACheck() {
+    p().globalAt = p().tick + 50; // no 61st tick meanwhile: that one has an order of its own
     p().ask(P.PREEMPT);
     CHECK.here();
   }
@@ -88,8 +89,41 @@ class CheckTest {
         });
   }
 
+  /// The tail of the queue itself: who comes later is behind it.
   @Test
-  void behindThoseToThatYieldedHere() throws Exception {
+  void aheadOfThoseThatComeLater() throws Exception {
+    Lab.settles(
+        List.of("b", "a", "c"),
+        () -> {
+          order.clear();
+          run(
+              () -> {
+                Thread outside =
+                    new Thread(
+                        () ->
+                            Spawn.go(
+                                SCHED,
+                                "b",
+                                () -> {
+                                  order.add("b");
+                                  globally("c");
+                                  return null;
+                                }));
+                outside.start();
+                while (outside.isAlive()) {
+                  Thread.onSpinWait();
+                }
+                askedAtACheck();
+                order.add("a");
+                return null;
+              });
+          Lab.await("all have ended", () -> SCHED.numGoroutine() == 0);
+          return List.copyOf(order);
+        });
+  }
+
+  @Test
+  void behindThoseThatYieldedHere() throws Exception {
     Lab.settles(
         List.of("yields", "goes on", "a"),
         () -> {
