@@ -20,6 +20,8 @@ public final class Managed {
 
   /// What to run, once for the process.
   public static void whenUsed(Runnable action) {
+    Management
+        .isUsed(); // looks its handles up now: a sysmon might do so first when memory is short
     WHEN_USED.compareAndSet(null, action);
   }
 
