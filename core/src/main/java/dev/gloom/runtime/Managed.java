@@ -18,10 +18,13 @@ public final class Managed {
 
   Managed() {}
 
+  /// Looks handles up: a sysmon might do so first when memory is short.
+  static void init() {
+    Management.isUsed();
+  }
+
   /// What to run, once for the process.
   public static void whenUsed(Runnable action) {
-    Management
-        .isUsed(); // looks its handles up now: a sysmon might do so first when memory is short
     WHEN_USED.compareAndSet(null, action);
   }
 

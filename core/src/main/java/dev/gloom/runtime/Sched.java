@@ -135,6 +135,7 @@ public final class Sched {
       int maxProcs, Knobs knobs, long seed, Clock clock, Parker parker, Cpus cpus, Kernel kernel) {
     Vthread.require();
     Starter.init();
+    Managed.init();
     ParkTimers.install();
     NetPoll.install();
     int number = NAMES.getAndIncrement();

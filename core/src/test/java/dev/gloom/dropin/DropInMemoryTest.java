@@ -76,12 +76,17 @@ class DropInMemoryTest {
   /// What is more is the goroutine beside the thread.
   @Test
   void aParkedThreadTakesAtMostAFifthMoreThanOnTheJdk() throws Exception {
-    long without = bytes(List.of("-Xmx512m"));
-    long with = bytes(List.of("-Xmx512m", AgentJvm.agent("")));
+    long without = least(List.of("-Xmx512m"));
+    long with = least(List.of("-Xmx512m", AgentJvm.agent("")));
     String text = "a parked virtual thread: %d bytes without, %d with".formatted(without, with);
     System.out.println(text);
     assertTrue(with <= without * 1.2, text);
     assertTrue(without > 200 && with > without, text);
+  }
+
+  /// Of three runs: what else is on the heap only ever adds.
+  private static long least(List<String> jvmArgs) throws Exception {
+    return Math.min(bytes(jvmArgs), Math.min(bytes(jvmArgs), bytes(jvmArgs)));
   }
 
   private static long bytes(List<String> jvmArgs) throws Exception {

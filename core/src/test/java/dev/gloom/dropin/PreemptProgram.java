@@ -418,6 +418,7 @@ final class PreemptProgram {
     }
     // A JVM with any agent need not survive a class that is loaded while the heap is full.
     Lab.await("the start is over", () -> Lab.threads("gloom-announcer").isEmpty());
+    everyHogGoesOn(); // now, so that nothing of it has to be linked later
     int errors = 0;
     for (int round = 0; round < ROUNDS; round++) {
       Object[] chain = null;
@@ -447,17 +448,22 @@ final class PreemptProgram {
     if (thrown != null) {
       thrown.printStackTrace();
     }
-    for (int i = 0; i < 3; i++) {
-      AtomicLong done = DONE[i];
-      long before = done.get();
-      Lab.await("every hog goes on", () -> done.get() != before);
-    }
+    System.gc();
+    everyHogGoesOn();
     STOP.set(true);
     for (Thread t : hogs) {
       t.join();
     }
     System.out.println("errors=" + errors);
     System.out.println("failed=" + (thrown == null ? 0 : 1));
+  }
+
+  private static void everyHogGoesOn() {
+    for (int i = 0; i < 3; i++) {
+      AtomicLong done = DONE[i];
+      long before = done.get();
+      Lab.await("every hog goes on", () -> done.get() != before);
+    }
   }
 
   /// What gives woven classes their checks cannot be replaced by the program.
