@@ -48,12 +48,12 @@ public class OrphanBrokenStress {
     @Actor
     public void sysmon() {
       take();
-      sched.orphans.look();
+      sched.orphans.look(0);
     }
 
     @Arbiter
     public void end(L_Result r) {
-      sched.orphans.look();
+      sched.orphans.look(0);
       r.r1 = outcome();
     }
   }
