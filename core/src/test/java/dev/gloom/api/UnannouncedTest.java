@@ -191,8 +191,20 @@ class UnannouncedTest {
   /// What holds its thread and then goes on takes its turn like any other: it is hand-off, not
   /// merely more threads.
   @Test
+  void hardlyMoreRunThanThereAreProcessors() throws Exception {
+    besideBlockedOnes(3, 0.001, 1.5);
+  }
+
+  /// The same, as it is wanted: never, bar what `overcommitted` counts.
+  @Test
+  @Tag("slow")
   void noMoreRunThanThereAreProcessors() throws Exception {
-    long stopAt = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+    besideBlockedOnes(5, 0, 1.3);
+  }
+
+  private static void besideBlockedOnes(int seconds, double overlapShare, double mostCores)
+      throws Exception {
+    long stopAt = System.nanoTime() + Duration.ofSeconds(seconds).toNanos();
     var inside = new AtomicInteger();
     var overlaps = new AtomicLong();
     var spins = new AtomicLong();
@@ -231,11 +243,9 @@ class UnannouncedTest {
     }
     wall = System.nanoTime() - wall;
     assertTrue(spins.get() > 100, "spins: " + spins);
-    // One that was asleep in a pause of the collector can lose its P and wake up beside its heir;
-    // by
-    // the time that somebody asks, it may have been held.
-    assertTrue(overlaps.get() * 1_000 <= spins.get(), overlaps + " overlaps in " + spins);
-    assertTrue(cpu < 1.5 * wall, "cores: " + (double) cpu / wall);
+    // Overlaps were seen on a busy machine; why is not known.
+    assertTrue(overlaps.get() <= overlapShare * spins.get(), overlaps + " overlaps in " + spins);
+    assertTrue(cpu <= mostCores * wall, "cores: " + (double) cpu / wall);
   }
 
   /// Spec item 82.

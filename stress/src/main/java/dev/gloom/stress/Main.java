@@ -42,7 +42,7 @@ public final class Main {
     /// Do they start? Twins need not break.
     SANITY(1, 50, false),
     /// In one kind of JVM, the default one.
-    QUICK(4, 250, false),
+    QUICK(5, 300, false),
     /// In every kind: interpreter, C1 and C2 for each actor, and C2 with its choices shuffled.
     SLOW(5, 200, true);
 
