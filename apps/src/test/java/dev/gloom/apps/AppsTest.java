@@ -110,4 +110,50 @@ class AppsTest {
       assertEquals(0, gloom.counts().get("jdk"));
     }
   }
+
+  // Requests that compute.
+
+  private static final int HEAVY = 4;
+  private static final int LIGHT = 8;
+  private static final int MIXES = 3;
+
+  /// Some requests compute for longer than a slice. The others do not wait for them, and no less is
+  /// computed.
+  @ParameterizedTest
+  @ValueSource(
+      classes = {JdkApp.class, TomcatApp.class, JettyApp.class, HelidonApp.class, SpringApp.class})
+  @Tag("slow")
+  void requestsThatComputeHoldNobodyUp(Class<?> app) throws Exception {
+    try (var plain = Running.start(false, List.of(), app.getName());
+        var gloom = Running.start(true, List.of(), app.getName())) {
+      for (Running warm : List.of(plain, gloom)) {
+        warm.mix(4_000, HEAVY, LIGHT);
+      }
+      var waits = new ArrayList<Double>();
+      var burnt = new ArrayList<Double>();
+      for (int i = 0; i < MIXES; i++) {
+        Running.Mixed without = plain.mix(5_000, HEAVY, LIGHT);
+        Running.Mixed with = gloom.mix(5_000, HEAVY, LIGHT);
+        System.out.printf(
+            "%s: p50 %.1f to %.1f ms, p99 %.1f to %.1f ms, %d to %d that compute, %d to %d others%n",
+            app.getSimpleName(),
+            without.millis(0.5),
+            with.millis(0.5),
+            without.millis(0.99),
+            with.millis(0.99),
+            without.burnt(),
+            with.burnt(),
+            without.latencies().size(),
+            with.latencies().size());
+        waits.add(without.millis(0.99) / with.millis(0.99));
+        burnt.add((double) with.burnt() / without.burnt());
+        assertTrue(with.latencies().size() >= without.latencies().size(), "fewer light answers");
+      }
+      waits.sort(null);
+      burnt.sort(null);
+      assertTrue(waits.get(MIXES / 2) >= 5, "p99 without / with the agent: " + waits);
+      assertTrue(burnt.get(MIXES / 2) >= 0.9, "computed with / without the agent: " + burnt);
+      assertEquals(0, gloom.counts().get("jdk"));
+    }
+  }
 }

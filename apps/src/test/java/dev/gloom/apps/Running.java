@@ -138,6 +138,61 @@ final class Running implements AutoCloseable {
     }
   }
 
+  /// How many requests that compute it answers in a time, from as many clients, and how long
+  /// `light` clients wait for the answers to small ones meanwhile, in nanoseconds, in order.
+  Mixed mix(long millis, int heavy, int light) throws Exception {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    try (var executor = Executors.newFixedThreadPool(heavy + light)) {
+      List<Future<List<Long>>> all = new ArrayList<>();
+      for (int c = 0; c < heavy + light; c++) {
+        String kind = c < heavy ? "/burn/" : "/hello/";
+        long pause = c < heavy ? 0 : LIGHT_PAUSE_MILLIS;
+        all.add(executor.submit(() -> latencies(end, kind, pause)));
+      }
+      int burnt = 0;
+      var latencies = new ArrayList<Long>();
+      for (int c = 0; c < heavy + light; c++) {
+        List<Long> one = all.get(c).get();
+        if (c < heavy) {
+          burnt += one.size();
+        } else {
+          latencies.addAll(one);
+        }
+      }
+      latencies.sort(null);
+      return new Mixed(burnt, latencies);
+    }
+  }
+
+  private static final long LIGHT_PAUSE_MILLIS = 10;
+
+  /// What {@link #mix} has seen.
+  record Mixed(int burnt, List<Long> latencies) {
+    double millis(double quantile) {
+      return latencies.get((int) (quantile * (latencies.size() - 1))) / 1e6;
+    }
+  }
+
+  private List<Long> latencies(long end, String kind, long pauseMillis) throws Exception {
+    var latencies = new ArrayList<Long>();
+    for (int n = 0; System.nanoTime() < end; n++) {
+      long start = System.nanoTime();
+      String answer = get(kind + n);
+      latencies.add(System.nanoTime() - start);
+      assertEquals(expected(kind, n), answer);
+      Thread.sleep(pauseMillis);
+    }
+    return latencies;
+  }
+
+  private static String expected(String kind, int n) {
+    return kind.equals("/hello/")
+        ? "hello " + n
+        : BURNT.computeIfAbsent(n % Service.BURNS, Service::burn);
+  }
+
+  private static final Map<Integer, String> BURNT = new java.util.concurrent.ConcurrentHashMap<>();
+
   /// Who ran the requests so far: `gloom`, `jdk`, `platform`.
   Map<String, Integer> counts() throws Exception {
     var counts = new TreeMap<String, Integer>();

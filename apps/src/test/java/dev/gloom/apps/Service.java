@@ -15,11 +15,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// What every server here serves, and who ran it: `/hello/N`, `/sleep/N`, `/db/N` (a query through
-/// a connection pool), `/fan/N` (virtual threads of its own), `/call/N` (itself, over HTTP), and
-/// `/counts`, how many of these requests ran on gloom, on the JDK's scheduler, or on platform
-/// threads.
+/// a connection pool), `/fan/N` (virtual threads of its own), `/call/N` (itself, over HTTP),
+/// `/burn/N` (computes for a good tenth of a second), and `/counts`, how many of these requests ran
+/// on gloom, on the JDK's scheduler, or on platform threads.
 final class Service {
   private static final int ROWS = 100;
+  static final int BURNS = 4;
 
   private final HikariDataSource pool;
   private final HttpClient client;
@@ -73,6 +74,7 @@ final class Service {
         case "db" -> query(n % ROWS);
         case "fan" -> fan(n);
         case "call" -> call(n);
+        case "burn" -> burn(n);
         default -> "no " + path;
       };
     } catch (Exception e) {
@@ -123,6 +125,17 @@ final class Service {
       }
       return "sum " + sum;
     }
+  }
+
+  /// The same for `n` and `n + BURNS`.
+  static String burn(int n) {
+    long x = n % BURNS + 1;
+    for (int i = 0; i < 100_000_000; i++) {
+      x ^= x << 13;
+      x ^= x >>> 7;
+      x ^= x << 17;
+    }
+    return "burnt " + x;
   }
 
   private String call(int n) throws Exception {

@@ -154,41 +154,51 @@ final class FindWork {
   }
 
   private static @Nullable G stealFrom(Sched sched, P victim, P p, boolean nextToo) {
-    int before = p.queue.size();
-    G g = victim.queue.stealInto(p.queue);
+    boolean keepsRing = victim.keepsRing();
+    G g = keepsRing ? null : counted(p, victim.queue);
     if (g == null) {
-      g = victim.yielded.stealInto(p.queue);
+      g = counted(p, victim.yielded);
     }
-    if (g != null) {
-      p.steals++;
-      p.stolen += p.queue.size() - before + 1;
+    if (g != null || !nextToo) {
       return g;
-    }
-    if (!nextToo) {
-      return null;
     }
     if (p.ringDue(victim.timers)) {
       return queued(sched, p);
     }
     G next = victim.queue.peekNext();
-    if (next == null) {
+    if (next == null && !(keepsRing && victim.queue.size() != 0)) {
       return null;
     }
     // The victim made it ready a moment ago and is probably about to park: taking it now would only
     // move it, and its data, to another core. If the victim has dispatched anything meanwhile, this
-    // one's turn is near, even if it is in the slot again.
+    // one's turn is near, even if it is in the slot again. So it is with the ring of a brisk one.
     long dispatches = victim.dispatches();
     sched.pause(NEXT_GRACE_NANOS);
     // The volatile read of run-next keeps the JIT from folding the two reads of the plain counter.
-    if (victim.queue.peekNext() == next
-        && victim.dispatches() == dispatches
-        && victim.queue.stealNext(next)) {
-      victim.forgetKeepingNext();
+    if (victim.queue.peekNext() != next || victim.dispatches() != dispatches) {
+      return null;
+    }
+    if (next != null && victim.queue.stealNext(next)) {
       p.steals++;
       p.stolen++;
-      return next;
+      g = next;
+    } else if (keepsRing) {
+      g = counted(p, victim.queue);
     }
-    return null;
+    if (g != null) {
+      victim.keepNothing();
+    }
+    return g;
+  }
+
+  private static @Nullable G counted(P p, RunQueue victim) {
+    int before = p.queue.size();
+    G g = victim.stealInto(p.queue);
+    if (g != null) {
+      p.steals++;
+      p.stolen += p.queue.size() - before + 1;
+    }
+    return g;
   }
 
   private static void serve(M m, P p) {

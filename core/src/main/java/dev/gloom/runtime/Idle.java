@@ -38,10 +38,11 @@ import org.jspecify.annotations.Nullable;
 /// The fence in S1: into run-next by an atomic swap; into the global queue by the volatile release
 /// of its lock; into a ring by a fence of its own, for whom run-next pushed out as for one that
 /// yielded or a batch from the global queue. Whoever moves goroutines from one queue to another
-/// submits them again, since for a moment they are in neither. A P that keeps its run-next ({@link
-/// P}) neither calls `wake` for it nor is asked for it in I3: sysmon watches over that. A P that
-/// goes straight from one M to another ({@link #handOff}, {@link #give}) was busy all the while;
-/// {@link ThreadLock} has the argument.
+/// submits them again, since for a moment they are in neither. What a P keeps to itself ({@link
+/// P}), its run-next or a short ring, it neither calls `wake` for nor is asked for in I3: sysmon
+/// watches over that, and a P that keeps it no longer submits it. A P that goes straight from one M
+/// to another ({@link #handOff}, {@link #give}) was busy all the while; {@link ThreadLock} has the
+/// argument.
 ///
 /// **The watcher.** While a P is idle and an alarm is pending, one idle M, the watcher, sleeps only
 /// until the first alarm, `watchUntil`; then it takes an idle P and rings it, whichever P's it is.
@@ -303,6 +304,7 @@ final class Idle {
   /// with the M that held it, if that has nothing else to do.
   private void putAway(P p, @Nullable M m) {
     p.forgetTaken();
+    p.forgetPace();
     p.newEarliest = false; // see watch
     boolean retired = false;
     lock.acquire();

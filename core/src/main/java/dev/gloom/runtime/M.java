@@ -51,8 +51,13 @@ final class M extends Thread {
   /// than an unpark. See Idle.rouse.
   volatile boolean inPoll;
 
-  /// Whether it makes a batch of goroutines runnable that it found in the poller; its own.
-  boolean delivers;
+  static final int NOTHING = 0;
+  static final int INTO_RING = 1;
+  static final int INTO_GLOBAL = 2;
+
+  /// Whether it makes a batch of goroutines runnable that it found in the poller, and where they
+  /// go; its own.
+  int delivers;
 
   /// Set under Idle's lock: the scheduler needs this thread no more.
   volatile boolean ending;

@@ -38,7 +38,10 @@ import org.jspecify.annotations.Nullable;
 ///    idle P and goes on there. {@link Idle} has the protocol, N1 to B4.
 ///
 /// What 1 and 2 find goes to the tail of their P's ring in one batch, what 3 finds into the global
-/// queue, what 4 finds to the P that it gets, or into the global queue if none is idle.
+/// queue, what 4 finds to the P that it gets, or into the global queue if none is idle. With a
+/// thousand connections that are always ready, 2 would keep the ring full, and who is in the global
+/// queue would be served once in 61 dispatches: so while somebody is there, or the ring has no room
+/// for all, what 2 finds goes behind them.
 ///
 /// **Nobody is lost.** The thread is in the table before its descriptor is armed, so whoever gets
 /// the event finds it. An event that finds nobody, since the wait is over for another reason (a
@@ -407,10 +410,11 @@ final class NetPoll {
   }
 
   /// Those into the ring of `m`, one after the other, and others are told once at the end; without
-  /// a P, or from a thread that is no M, into the global queue.
+  /// a P or without room, or from a thread that is no M, into the global queue.
   private int deliver(@Nullable M m, Net n, Epoll.Events events, Epoll.Events writes, int count) {
+    boolean inRing = m != null && m.p != null && hasRoom(m.p, count);
     if (m != null) {
-      m.delivers = true;
+      m.delivers = inRing ? M.INTO_RING : M.INTO_GLOBAL;
     }
     int found = 0;
     try {
@@ -431,13 +435,17 @@ final class NetPoll {
       throw new IllegalStateException(e);
     } finally {
       if (m != null) {
-        m.delivers = false;
+        m.delivers = M.NOTHING;
       }
     }
-    if (found != 0 && m != null && m.p != null) {
+    if (found != 0 && inRing) {
       sched.publishedInRing();
     }
     return found;
+  }
+
+  private boolean hasRoom(P p, int count) {
+    return sched.global.isEmpty() && p.queue.room() >= count;
   }
 
   /// Reader and writer of a descriptor that stays in the set; what nobody waits for is remembered.

@@ -88,7 +88,7 @@ final class Orphans {
     } else {
       takenBlocked++;
     }
-    p.forgetKeepingNext();
+    p.keepNothing();
     p.ask(P.PREEMPT);
     VarHandle.fullFence();
     collect(p);
@@ -185,7 +185,7 @@ final class Orphans {
   /// The M may have served what O3 asked just before it could know what that meant; and it may have
   /// counted while O3 told it to keep nothing.
   private void askAgain(P p, long now) {
-    p.forgetKeepingNext();
+    p.keepNothing();
     if ((p.request & P.PREEMPT) == 0) {
       p.ask(P.PREEMPT);
     }

@@ -242,6 +242,11 @@ final class RunQueue {
     return Math.max(0, Math.min(tail - h, ring.length));
   }
 
+  /// How many can be put before it overflows. Owner only: for others it may be more or less.
+  int room() {
+    return ring.length - size();
+  }
+
   private G slot(int position) {
     G g = ring[position & mask];
     assert g != null : "hole in the run queue at " + position;

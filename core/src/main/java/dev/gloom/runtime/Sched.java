@@ -272,11 +272,13 @@ public final class Sched {
     if (m != null && m.sched == this) {
       P p = m.p;
       if (p != null) {
-        if (m.delivers) {
+        if (m.delivers == M.NOTHING) {
+          return p.putNext(g);
+        }
+        if (m.delivers == M.INTO_RING) {
           p.put(g); // one of a batch, which is published as a whole
           return false;
         }
-        return p.putNext(g);
       }
     }
     global.put(g);

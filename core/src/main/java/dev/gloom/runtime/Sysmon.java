@@ -255,7 +255,7 @@ final class Sysmon {
         continue;
       }
       acted |= preempt(p, now, nobodyWatches);
-      acted |= giveUpKeptNext(p);
+      acted |= giveUpKept(p, now);
     }
     return acted | sched.orphans.look(now);
   }
@@ -330,18 +330,21 @@ final class Sysmon {
     return true;
   }
 
-  /// A P that keeps its run-next for itself but does not get to it gives it up to an idle one.
-  /// While it gets on and others are idle the next look comes soon; not for one that is idle
-  /// itself, as the P of a goroutine that sleeps in a loop nearly always is.
-  private boolean giveUpKeptNext(P p) {
+  /// A P that keeps what it has for itself but does not get to it, or not as quickly as it did,
+  /// gives it up to an idle one. While it gets on and others are idle the next look comes soon; not
+  /// for one that is idle itself, as the P of a goroutine that sleeps in a loop nearly always is.
+  private boolean giveUpKept(P p, long now) {
     long dispatches = p.dispatches();
-    boolean moved = dispatches != p.seenDispatches;
+    long ran = dispatches - p.seenDispatches;
+    boolean moved = ran != 0;
     p.seenDispatches = dispatches;
     if (!p.keepsNext() || sched.idle.idleProcs() == 0) {
       return false;
     }
-    if (!moved && p.queue.peekNext() != null) {
-      p.forgetKeepingNext();
+    boolean brisk = p.isBrisk();
+    boolean slow = brisk ? 2 * ran * P.BRISK_NANOS < now - sleepsSinceNanos : !moved;
+    if (slow && (brisk ? !p.isEmpty() : p.queue.peekNext() != null)) {
+      p.keepNothing();
       VarHandle.fullFence(); // S1 in Idle: only now does it count as work for others
       sched.idle.wake();
       return true;

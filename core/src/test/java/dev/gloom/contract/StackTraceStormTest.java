@@ -58,6 +58,7 @@ class StackTraceStormTest {
               fromOutside.run();
             }
             over = true;
+            fromOutside.run(); // it may have parked again before it could see that
             for (Thread t : samplers) {
               t.join();
             }
