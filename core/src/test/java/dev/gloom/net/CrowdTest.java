@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// More connections are ready than a run queue can hold, all the time: each is served in its turn.
 @Timeout(120)
 class CrowdTest {
-  private static final int CONNECTIONS = 700;
-  private static final int ROUNDS = 120;
+  private static final int CONNECTIONS = 2_500;
+  private static final int ROUNDS = 20;
 
   /// A client that answers whoever answers it, at once. If those whose sockets are looked at last
   /// are put before those who were found earlier, the latter are not served at all.
@@ -46,18 +46,14 @@ class CrowdTest {
           });
       int[] answers =
           exchange(new InetSocketAddress(server.getInetAddress(), server.getLocalPort()));
-      int[] sorted = answers.clone();
-      Arrays.sort(sorted);
-      assertEquals(ROUNDS, sorted[sorted.length - 1]);
-      System.out.printf(
-          "%d answers for the first of %d connections: %d for the last, %d in the middle%n",
-          ROUNDS, CONNECTIONS, sorted[0], sorted[CONNECTIONS / 2]);
-      assertTrue(
-          sorted[0] >= ROUNDS / 3,
-          "while one had "
-              + ROUNDS
-              + " answers, others had "
-              + Arrays.toString(Arrays.copyOf(sorted, 20)));
+      Arrays.sort(answers);
+      int least = answers[0];
+      int middle = answers[CONNECTIONS / 2];
+      String text =
+          "%d answers for the last of %d connections, %d in the middle, %d for the first"
+              .formatted(least, CONNECTIONS, middle, answers[CONNECTIONS - 1]);
+      System.out.println(text);
+      assertTrue(least >= middle / 2, text);
     }
   }
 
@@ -73,7 +69,9 @@ class CrowdTest {
     }
   }
 
-  /// How many answers each connection has had when the first of them has had its rounds.
+  /// How many answers each connection has had when they have had so many on average. (One that
+  /// finds its next question there when it has answered goes on for a slice, as in Go; so the first
+  /// has many more.)
   private static int[] exchange(InetSocketAddress server) throws IOException {
     int[] answers = new int[CONNECTIONS];
     var channels = new ArrayList<SocketChannel>();
@@ -87,12 +85,13 @@ class CrowdTest {
       }
       say(channels);
       var room = ByteBuffer.allocateDirect(1);
-      for (int most = 0; most < ROUNDS; ) {
+      for (int all = 0; all < ROUNDS * CONNECTIONS; ) {
         selector.select();
         for (SelectionKey key : selector.selectedKeys()) {
           var channel = (SocketChannel) key.channel();
           assertEquals(1, channel.read(room.clear()));
-          most = Math.max(most, ++answers[(int) key.attachment()]);
+          answers[(int) key.attachment()]++;
+          all++;
           assertEquals(1, channel.write(room.flip()));
         }
         selector.selectedKeys().clear();
