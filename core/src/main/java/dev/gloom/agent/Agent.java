@@ -94,10 +94,17 @@ public final class Agent {
     if (!instrumentation.isRetransformClassesSupported()) {
       return; // a program that brings gloom along, in a jar whose manifest does not ask for it
     }
-    Thread.ofPlatform()
-        .daemon()
-        .name("gloom-announcer")
-        .start(() -> Announcements.install(instrumentation, Blocking::begin, Blocking::end));
+    Thread.ofPlatform().daemon().name("gloom-announcer").start(() -> announce(instrumentation));
+  }
+
+  private static void announce(Instrumentation instrumentation) {
+    try {
+      Announcements.install(instrumentation, Blocking::begin, Blocking::end);
+    } catch (OutOfMemoryError | LinkageError e) {
+      // A program whose heap is full as soon as it starts. Those classes that are not changed by
+      // now
+      // stay as they are.
+    }
   }
 
   private static void unsupported(Options options, Throwable e) {

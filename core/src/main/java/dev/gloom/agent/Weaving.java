@@ -1,5 +1,6 @@
 package dev.gloom.agent;
 
+import dev.gloom.jdk.Retransformation;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
@@ -53,7 +54,8 @@ final class Weaving implements ClassFileTransformer {
   }
 
   /// Puts checks into the classes of this name that are loaded; those that come later get theirs as
-  /// they are loaded. Once for each name: false if it has been done.
+  /// they are loaded. Once for each name: false if it has been done, or if there is no memory for
+  /// it now.
   boolean weave(String name) {
     if (!caught.add(name)) {
       return false;
@@ -66,18 +68,22 @@ final class Weaving implements ClassFileTransformer {
       if (type.getName().equals(name)
           && instrumentation.isModifiableClass(type)
           && isOfApplication(type.getModule(), type.getClassLoader(), name)) {
-        retransform(type);
+        if (!retransform(type)) {
+          caught.remove(name);
+          return false;
+        }
       }
     }
     return true;
   }
 
-  private void retransform(Class<?> type) {
+  private boolean retransform(Class<?> type) {
     try {
-      instrumentation.retransformClasses(type);
+      return Retransformation.of(instrumentation, type);
     } catch (Exception | LinkageError | InternalError e) {
       // Another agent's doing, or a class that the JVM holds on to. It is as it was.
       leaveAlone(type.getName(), e.toString());
+      return true;
     }
   }
 

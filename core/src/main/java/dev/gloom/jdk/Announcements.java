@@ -6,6 +6,8 @@ import static java.lang.constant.ConstantDescs.CD_void;
 import static java.lang.constant.ConstantDescs.MTD_void;
 import static java.lang.invoke.MethodType.methodType;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.ClassTransform;
@@ -25,9 +27,11 @@ import java.lang.instrument.UnmodifiableClassException;
 import java.lang.invoke.MethodHandle;
 import java.security.ProtectionDomain;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +45,8 @@ import org.jspecify.annotations.Nullable;
 /// none and blocks all the same is noticed by the monitor, only later.
 ///
 /// It is done by a thread of its own after the start, which would otherwise wait for it: nothing is
-/// wrong before.
+/// wrong before. What the classes become is made ready beforehand, and then each is changed in an
+/// instant: see {@link Retransformation}.
 public final class Announcements {
   private static final String BRIDGE = "java.lang.GloomCalls";
   private static final ClassDesc BRIDGE_TYPE = ClassDesc.of(BRIDGE);
@@ -67,6 +72,11 @@ public final class Announcements {
           "java/lang/ProcessImpl",
           Set.of("forkAndExec"));
 
+  /// While there is no memory to change a class, this often it is tried again.
+  private static final long AGAIN_NANOS = 50_000_000;
+
+  private static final int TRIES = 1200;
+
   private Announcements() {}
 
   /// From now on those calls ask `begin` before and, if it said yes, call `end` after. Answers the
@@ -87,19 +97,36 @@ public final class Announcements {
       throw Thrown.unchecked(e);
     }
     var brackets = new Brackets();
+    for (Class<?> type : types()) {
+      awaitRoom();
+      brackets.prepare(type);
+      change(instrumentation, brackets, type);
+    }
+    return List.copyOf(brackets.changed);
+  }
+
+  private static void awaitRoom() {
+    for (int i = 0; i < TRIES && !Retransformation.hasRoom(); i++) {
+      LockSupport.parkNanos(AGAIN_NANOS);
+    }
+  }
+
+  /// A transformer that stays is asked at every load of a class, and the JVM does not survive that
+  /// at all times when the heap is full. So it goes again; if another agent transforms these
+  /// classes later, the brackets go too, and the monitor notices.
+  private static void change(Instrumentation instrumentation, Brackets brackets, Class<?> type) {
     instrumentation.addTransformer(brackets, true);
     try {
-      instrumentation.retransformClasses(types());
+      for (int i = 0; i < TRIES && !Retransformation.of(instrumentation, type); i++) {
+        instrumentation.removeTransformer(brackets);
+        awaitRoom();
+        instrumentation.addTransformer(brackets, true);
+      }
     } catch (UnmodifiableClassException e) {
       throw new IllegalStateException("gloom: the JDK's file calls cannot be changed: " + e, e);
     } finally {
-      // A transformer that stays is asked at every load of a class, and the JVM does not survive
-      // that
-      // at all times when the heap is full. If another agent transforms these classes again, the
-      // brackets go, and the monitor notices.
       instrumentation.removeTransformer(brackets);
     }
-    return List.copyOf(brackets.changed);
   }
 
   private static Class<?>[] types() {
@@ -114,6 +141,23 @@ public final class Announcements {
   private static final class Brackets implements ClassFileTransformer {
     final List<String> changed = new ArrayList<>();
 
+    private byte[] before = {};
+    private byte @Nullable [] after;
+
+    /// Makes ready what `type` becomes, if nobody else has changed it.
+    void prepare(Class<?> type) {
+      before = new byte[0];
+      after = null;
+      try (InputStream in = type.getResourceAsStream(type.getSimpleName() + ".class")) {
+        if (in != null) {
+          before = in.readAllBytes();
+          after = changed(type.getName().replace('.', '/'), before);
+        }
+      } catch (IOException | RuntimeException | LinkageError _) {
+        before = new byte[0]; // it is tried once more, on what the JVM has
+      }
+    }
+
     @Override
     public byte @Nullable [] transform(
         @Nullable ClassLoader loader,
@@ -125,10 +169,7 @@ public final class Announcements {
         return null;
       }
       try {
-        byte[] result =
-            name.equals(BLOCKER)
-                ? blocker(classFile)
-                : NATIVES.containsKey(name) ? bracketed(name, classFile) : null;
+        byte[] result = Arrays.equals(before, classFile) ? after : changed(name, classFile);
         if (result != null) {
           changed.add(name);
         }
@@ -137,6 +178,12 @@ public final class Announcements {
         return null; // another JDK: then the monitor has to notice
       }
     }
+  }
+
+  private static byte @Nullable [] changed(String name, byte[] classFile) {
+    return name.equals(BLOCKER)
+        ? blocker(classFile)
+        : NATIVES.containsKey(name) ? bracketed(name, classFile) : null;
   }
 
   /// `begin` asks us first; `end` tells us, if the carrier is ours: then `begin` said yes.

@@ -40,7 +40,11 @@ public final class Unlock {
   /// it is, and the JVM drops all code that depends on it.
   public static void forgetCompiledStarts(Instrumentation instrumentation) {
     try {
-      instrumentation.retransformClasses(Door.type("java.lang.VirtualThread"));
+      if (!Retransformation.of(instrumentation, Door.type("java.lang.VirtualThread"))) {
+        throw new IllegalStateException(
+            "gloom: cannot take over the start of threads: the heap is nearly full; attach again"
+                + " when it is not");
+      }
     } catch (UnmodifiableClassException | UnsupportedOperationException e) {
       throw new IllegalStateException("gloom: cannot take over the start of threads: " + e, e);
     }

@@ -31,4 +31,15 @@ class AnnouncementsTest {
     assertTrue(seen.get("retaken") >= 1, child.out());
     assertEquals(0, seen.get("rescues"), child.out());
   }
+
+  /// libinstrument would end the JVM if it had to say that there is no memory.
+  @Test
+  void heapThatIsFullAtOnceIsSurvived() throws Exception {
+    var jvm = List.of(AgentJvm.agent("maxprocs=2"), "-Xmx48m");
+    for (int i = 0; i < 3; i++) {
+      var child = AgentJvm.run(jvm, FilesProgram.class, "full");
+      assertEquals("0 alive\n", child.status() + " " + child.out(), child.err());
+      assertEquals("", child.err());
+    }
+  }
 }

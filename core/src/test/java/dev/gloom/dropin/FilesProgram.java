@@ -2,6 +2,7 @@ package dev.gloom.dropin;
 
 import dev.gloom.Gloom;
 import dev.gloom.Stats;
+import dev.gloom.api.Lab;
 import java.io.FileInputStream;
 import java.io.FileNotFoundException;
 import java.io.FileOutputStream;
@@ -13,6 +14,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -21,11 +23,22 @@ import java.util.concurrent.TimeUnit;
 /// Prints by how much each kind of call raises the number of calls that were announced; then how
 /// many processors were taken, announced and not, while threads wait for a pipe.
 final class FilesProgram {
+  private static final Duration LONG = Duration.ofSeconds(60);
+
   private FilesProgram() {}
 
   public static void main(String[] args) throws Exception {
+    if (args.length == 1 && args[0].equals("full")) {
+      try {
+        fillHeap();
+      } catch (OutOfMemoryError e) {
+        // one that struck beside the handler in there; now there is memory again
+      }
+      System.exit(Thread.ofVirtual().start(() -> System.out.println("alive")).join(LONG) ? 0 : 1);
+    }
     Path file = Files.createTempFile("gloom", "files");
     try {
+      Lab.await("all is changed", () -> Lab.threads("gloom-announcer").isEmpty());
       awaitAnnouncements(file);
       print("stream", () -> new FileInputStream(file.toFile()).readAllBytes());
       print("output", () -> write(file));
@@ -40,6 +53,27 @@ final class FilesProgram {
       Files.delete(file);
     }
     System.exit(0);
+  }
+
+  /// From the first moment, and longer than the start takes.
+  private static void fillHeap() {
+    var all = new ArrayList<byte[]>();
+    int errors;
+    try {
+      throw new OutOfMemoryError("so that the handler is linked while there is memory");
+    } catch (OutOfMemoryError e) {
+      errors = 0;
+    }
+    for (long end = System.nanoTime() + 1_000_000_000L; System.nanoTime() < end; ) {
+      try {
+        all.add(new byte[1_000]);
+      } catch (OutOfMemoryError e) {
+        errors++;
+      }
+    }
+    if (errors == 0) {
+      throw new IllegalStateException("the heap was not full with " + all.size());
+    }
   }
 
   /// They come a moment after the start.
