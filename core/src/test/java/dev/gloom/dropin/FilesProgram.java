@@ -34,6 +34,7 @@ final class FilesProgram {
       } catch (OutOfMemoryError e) {
         // one that struck beside the handler in there; now there is memory again
       }
+      System.gc(); // at the first try after this the JVM may not find it by itself
       System.exit(Thread.ofVirtual().start(() -> System.out.println("alive")).join(LONG) ? 0 : 1);
     }
     Path file = Files.createTempFile("gloom", "files");
