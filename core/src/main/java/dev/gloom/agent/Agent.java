@@ -10,6 +10,7 @@ import dev.gloom.runtime.Managed;
 import dev.gloom.runtime.Sched;
 import java.lang.instrument.Instrumentation;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /// The start of the drop-in: reads its options, opens what gloom needs, and puts gloom in the place
@@ -88,8 +89,12 @@ public final class Agent {
     Preemptor.start(instrumentation, Packages.of(options), sched.hogs());
   }
 
-  /// On a thread of its own: the program's start need not wait for it. If it fails, the monitor
-  /// notices such calls all the same.
+  /// How long a start is left alone: on two cores, what changes the JDK's classes would take a
+  /// fifth of a second from it.
+  private static final long AFTER_START_NANOS = 1_500_000_000;
+
+  /// On a thread of its own, and later: the program's start need not wait for it. Until then, and
+  /// if it fails, the monitor notices such calls all the same.
   private static void announceCalls(Instrumentation instrumentation) {
     if (!instrumentation.isRetransformClassesSupported()) {
       return; // a program that brings gloom along, in a jar whose manifest does not ask for it
@@ -99,6 +104,10 @@ public final class Agent {
 
   private static void announce(Instrumentation instrumentation) {
     try {
+      for (long end = System.nanoTime() + AFTER_START_NANOS, left = AFTER_START_NANOS; left > 0; ) {
+        LockSupport.parkNanos(left);
+        left = end - System.nanoTime();
+      }
       Announcements.install(instrumentation, Blocking::begin, Blocking::end);
     } catch (OutOfMemoryError | LinkageError e) {
       // A program whose heap is full as soon as it starts. Those classes that are not changed by

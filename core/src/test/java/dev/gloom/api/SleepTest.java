@@ -424,4 +424,28 @@ class SleepTest {
           assertTrue(child.figure("p50Micros") < 50_000, child.out());
         });
   }
+
+  /// With idle Ps. A machine that is held up itself for milliseconds gets two more chances.
+  @Test
+  @Tag("slow")
+  @Timeout(400)
+  void ofAMillionSleeps99PercentAreLessThanTwoMillisecondsLate() {
+    Lab.seeded(
+        seed -> {
+          var seen = new ArrayList<Long>();
+          for (int i = 0; i < 3; i++) {
+            var child =
+                ChildJvm.run(
+                        120, List.of(ChildJvm.OPEN), Sleeps.class, "20000", "2", "" + seed, "50")
+                    .succeeded();
+            System.out.print("SleepTest: " + child.out());
+            assertEquals(1_000_000, child.figure("slept"), child.out());
+            seen.add(child.figure("p99Micros"));
+            if (seen.getLast() < 2_000) {
+              return;
+            }
+          }
+          throw new AssertionError("p99 in us: " + seen);
+        });
+  }
 }

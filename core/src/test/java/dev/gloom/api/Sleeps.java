@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /// Many goroutines that sleep, and how late they were. Also a program, for more of them than the
-/// tests' JVM has memory for: `N PROCS SEED`, prints figures as `name=value`.
+/// tests' JVM has memory for: `N PROCS SEED` for as many at once, `N PROCS SEED EACH` for some
+/// after each other in each; prints figures as `name=value`.
 public final class Sleeps {
   /// What one that began too late to sleep is counted as: neither early nor late.
   private static final long DID_NOT_SLEEP = Long.MAX_VALUE;
@@ -44,7 +45,10 @@ public final class Sleeps {
     int procs = Integer.parseInt(args[1]);
     long seed = Long.parseLong(args[2]);
     long from = 20_000L * n; // 20 us for each to be told when it may sleep
-    Sleeps late = run(n, procs, from, from + 40_000L * n, seed);
+    Sleeps late =
+        args.length == 4
+            ? repeat(n, Integer.parseInt(args[3]), procs, seed)
+            : run(n, procs, from, from + 40_000L * n, seed);
     System.out.println("slept=" + late.counted);
     System.out.println("p50Micros=" + late.p50Nanos / 1_000);
     System.out.println("p99Micros=" + late.p99Nanos / 1_000);
@@ -79,6 +83,34 @@ public final class Sleeps {
           () -> scheduler.numGoroutine() + " never ended: " + scheduler.stats(),
           Duration.ofNanos(to).plusSeconds(60),
           () -> scheduler.numGoroutine() == 0);
+    }
+    return new Sleeps(late);
+  }
+
+  /// `n` goroutines that sleep `each` times: all together 25,000 sleeps end in a second, so that
+  /// the Ps are idle most of the time, and nothing is left for the collector to do.
+  private static Sleeps repeat(int n, int each, int procs, long seed) {
+    var late = new long[n * each];
+    Arrays.fill(late, LOST);
+    long most = 80_000L * n;
+    try (var lab = Lab.procs(procs)) {
+      for (int i = 0; i < n; i++) {
+        int k = i;
+        lab.go(
+            () -> {
+              var random = new SplittableRandom(seed + k);
+              for (int j = 0; j < each; j++) {
+                long nanos = random.nextLong(1, most);
+                long start = System.nanoTime();
+                Gloom.sleep(Duration.ofNanos(nanos));
+                late[k * each + j] = System.nanoTime() - start - nanos;
+              }
+            });
+      }
+      Lab.await(
+          () -> lab.scheduler().numGoroutine() + " never ended",
+          Duration.ofMinutes(2),
+          () -> lab.scheduler().numGoroutine() == 0);
     }
     return new Sleeps(late);
   }

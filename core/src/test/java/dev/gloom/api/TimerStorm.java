@@ -10,11 +10,17 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Timers that are set, changed and stopped at random while all processors compute and yield.
+/// Timers that are set, changed and stopped at random while all processors compute and yield. Also
+/// a program, `PROCS TIMERS LATE`, for a collector that does not stop the world for longer than a
+/// timer may be late.
 final class TimerStorm {
   private static final int MOST_MILLIS = 2_000;
 
   private TimerStorm() {}
+
+  public static void main(String[] args) throws Exception {
+    run(Integer.parseInt(args[0]), Integer.parseInt(args[1]), Double.parseDouble(args[2]));
+  }
 
   static void run(int procs, int timers, double lateMillis) throws Exception {
     long seed = System.nanoTime();

@@ -36,7 +36,7 @@ class AnnouncementsTest {
   @Test
   void heapThatIsFullAtOnceIsSurvived() throws Exception {
     var jvm = List.of(AgentJvm.agent("maxprocs=2"), "-Xmx48m");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
       var child = AgentJvm.run(jvm, FilesProgram.class, "full");
       assertEquals("0 alive\n", child.status() + " " + child.out(), child.err());
       assertEquals("", child.err());

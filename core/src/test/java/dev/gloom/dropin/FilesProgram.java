@@ -56,7 +56,7 @@ final class FilesProgram {
     System.exit(0);
   }
 
-  /// From the first moment, and longer than the start takes.
+  /// From the first moment until the JDK's classes are to be changed, and beyond.
   private static void fillHeap() {
     var all = new ArrayList<byte[]>();
     int errors;
@@ -65,7 +65,7 @@ final class FilesProgram {
     } catch (OutOfMemoryError e) {
       errors = 0;
     }
-    for (long end = System.nanoTime() + 1_000_000_000L; System.nanoTime() < end; ) {
+    for (long end = System.nanoTime() + 3_000_000_000L; System.nanoTime() < end; ) {
       try {
         all.add(new byte[1_000]);
       } catch (OutOfMemoryError e) {
