@@ -93,6 +93,8 @@ public final class Agent {
   /// fifth of a second from it.
   private static final long AFTER_START_NANOS = 1_500_000_000;
 
+  private static final long PAUSE_NANOS = 50_000_000;
+
   /// On a thread of its own, and later: the program's start need not wait for it. Until then, and
   /// if it fails, the monitor notices such calls all the same.
   private static void announceCalls(Instrumentation instrumentation) {
@@ -104,16 +106,19 @@ public final class Agent {
 
   private static void announce(Instrumentation instrumentation) {
     try {
-      for (long end = System.nanoTime() + AFTER_START_NANOS, left = AFTER_START_NANOS; left > 0; ) {
-        LockSupport.parkNanos(left);
-        left = end - System.nanoTime();
+      for (long end = System.nanoTime() + AFTER_START_NANOS; System.nanoTime() < end; ) {
+        pause();
       }
-      Announcements.install(instrumentation, Blocking::begin, Blocking::end);
+      Announcements.install(instrumentation, Blocking::begin, Blocking::end, Agent::pause);
     } catch (OutOfMemoryError | LinkageError e) {
       // A program whose heap is full as soon as it starts. Those classes that are not changed by
       // now
       // stay as they are.
     }
+  }
+
+  private static void pause() {
+    LockSupport.parkNanos(PAUSE_NANOS);
   }
 
   private static void unsupported(Options options, Throwable e) {

@@ -31,7 +31,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -72,17 +71,16 @@ public final class Announcements {
           "java/lang/ProcessImpl",
           Set.of("forkAndExec"));
 
-  /// While there is no memory to change a class, this often it is tried again.
-  private static final long AGAIN_NANOS = 50_000_000;
-
+  /// While there is no memory to change a class, it is tried again, so often.
   private static final int TRIES = 1200;
 
   private Announcements() {}
 
   /// From now on those calls ask `begin` before and, if it said yes, call `end` after. Answers the
-  /// classes of the JDK that are as gloom knows them, and have been changed.
+  /// classes of the JDK that are as gloom knows them, and have been changed. While there is no
+  /// memory for it, `pause` is called again and again.
   public static List<String> install(
-      Instrumentation instrumentation, BooleanSupplier begin, Runnable end) {
+      Instrumentation instrumentation, BooleanSupplier begin, Runnable end, Runnable pause) {
     Class<?> bridge = Door.define(BRIDGE, bridge());
     try {
       MethodHandle set =
@@ -98,28 +96,29 @@ public final class Announcements {
     }
     var brackets = new Brackets();
     for (Class<?> type : types()) {
-      awaitRoom();
+      awaitRoom(pause);
       brackets.prepare(type);
-      change(instrumentation, brackets, type);
+      change(instrumentation, brackets, type, pause);
     }
     return List.copyOf(brackets.changed);
   }
 
-  private static void awaitRoom() {
+  private static void awaitRoom(Runnable pause) {
     for (int i = 0; i < TRIES && !Retransformation.hasRoom(); i++) {
-      LockSupport.parkNanos(AGAIN_NANOS);
+      pause.run();
     }
   }
 
   /// A transformer that stays is asked at every load of a class, and the JVM does not survive that
   /// at all times when the heap is full. So it goes again; if another agent transforms these
   /// classes later, the brackets go too, and the monitor notices.
-  private static void change(Instrumentation instrumentation, Brackets brackets, Class<?> type) {
+  private static void change(
+      Instrumentation instrumentation, Brackets brackets, Class<?> type, Runnable pause) {
     instrumentation.addTransformer(brackets, true);
     try {
       for (int i = 0; i < TRIES && !Retransformation.of(instrumentation, type); i++) {
         instrumentation.removeTransformer(brackets);
-        awaitRoom();
+        awaitRoom(pause);
         instrumentation.addTransformer(brackets, true);
       }
     } catch (UnmodifiableClassException e) {

@@ -421,28 +421,11 @@ final class PreemptProgram {
     everyHogGoesOn(); // now, so that nothing of it has to be linked later
     int errors = 0;
     for (int round = 0; round < ROUNDS; round++) {
-      Object[] chain = null;
       try {
-        for (int size = 1 << 20; ; ) {
-          try {
-            var next = new Object[size];
-            next[0] = chain;
-            chain = next;
-          } catch (OutOfMemoryError e) {
-            if (size <= 16) {
-              throw e;
-            }
-            size /= 2;
-          }
-        }
+        fillHeap();
       } catch (OutOfMemoryError e) {
         errors++;
-        long until = System.nanoTime() + 50_000_000;
-        while (System.nanoTime() < until && chain != null) {
-          Thread.onSpinWait();
-        }
       }
-      chain = null;
     }
     Throwable thrown = failure.get();
     if (thrown != null) {
@@ -456,6 +439,27 @@ final class PreemptProgram {
     }
     System.out.println("errors=" + errors);
     System.out.println("failed=" + (thrown == null ? 0 : 1));
+  }
+
+  /// Up to the last few bytes, for a while; then throws what it met.
+  private static void fillHeap() {
+    Object[] chain = null;
+    for (int size = 1 << 20; ; ) {
+      try {
+        var next = new Object[size];
+        next[0] = chain;
+        chain = next;
+      } catch (OutOfMemoryError e) {
+        if (size <= 16) {
+          long until = System.nanoTime() + 50_000_000;
+          while (System.nanoTime() < until && chain != null) {
+            Thread.onSpinWait();
+          }
+          throw e;
+        }
+        size /= 2;
+      }
+    }
   }
 
   private static void everyHogGoesOn() {
