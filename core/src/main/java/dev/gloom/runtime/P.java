@@ -252,6 +252,9 @@ final class P {
   /// Every so many dispatches: how quick were they? A P that is no longer brisk tells of what it
   /// kept.
   private void takePace() {
+    if (sched.maxProcs() == 1) {
+      return; // there is nobody to tell
+    }
     long now = sched.clock.nanoTime();
     long took = now - paceSinceNanos;
     boolean was = brisk;

@@ -17,15 +17,23 @@ class FindAlarmsTest {
   /// Once in so many dispatches a P reads the clock.
   private static final int EVERY = 16;
 
-  private final Still still = new Still(3);
-  private final Sched sched = still.sched;
-  private final P p = still.p(0);
-  private final M m = still.busy(p);
+  private Still still = new Still(3);
+  private Sched sched = still.sched;
+  private P p = still.p(0);
+  private M m = still.busy(p);
   private final AtomicInteger reads = new AtomicInteger();
 
   /// An alarm that makes `g` runnable, on the M that rings it.
   private Bell waking(M ringer, G g, long when) {
     return Bell.at(0, when, () -> sched.ready(ringer, g));
+  }
+
+  /// With one P, which does not read the clock for its pace.
+  private void alone() {
+    still = new Still(1);
+    sched = still.sched;
+    p = still.p(0);
+    m = still.busy(p);
   }
 
   private G next() {
@@ -38,6 +46,7 @@ class FindAlarmsTest {
 
   @Test
   void busyProcessorLooksAtItsAlarmsEvery16thDispatch() {
+    alone();
     G local = still.g();
     p.put(local);
     still.clock.stopAt(0);
@@ -52,6 +61,7 @@ class FindAlarmsTest {
 
   @Test
   void withoutAlarmsTheClockIsNotRead() {
+    alone();
     G local = still.g();
     p.put(local);
     still.clock.onRead = _ -> reads.incrementAndGet();
@@ -60,6 +70,18 @@ class FindAlarmsTest {
       p.put(local);
     }
     assertEquals(0, reads.get());
+  }
+
+  @Test
+  void withSeveralProcessorsItIsReadOnceIn62DispatchesForThePace() {
+    G local = still.g();
+    p.put(local);
+    still.clock.onRead = _ -> reads.incrementAndGet();
+    for (int i = 0; i < 620; i++) {
+      next();
+      p.put(local);
+    }
+    assertEquals(10, reads.get());
   }
 
   @Test

@@ -2,8 +2,8 @@ package dev.gloom.runtime;
 
 /// {@link IdleModel} with a real P that is brisk and keeps one goroutine in its ring to itself.
 class BriskModel extends IdleModel {
-  /// A P wants one; nothing here comes to its queues.
-  private static final Sched SCHED = new Sched(1, Knobs.ofProcess());
+  /// A P wants one, of more than one; nothing here comes to its queues.
+  private static final Sched SCHED = new Sched(2, Knobs.ofProcess());
 
   final P p = new P(SCHED, 0, new TimerHeap());
 
