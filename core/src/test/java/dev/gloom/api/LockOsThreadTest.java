@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gloom.Chan;
 import dev.gloom.Gloom;
 import dev.gloom.Goroutine;
 import dev.gloom.Scheduler;
@@ -249,6 +250,49 @@ class LockOsThreadTest {
             repeat(500, () -> Gloom.go(ran::incrementAndGet)); // more than a ring holds
           });
       Lab.await("all run", () -> ran.get() == 500);
+    }
+  }
+
+  // Item 89.
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 8})
+  void lockedGoroutinesTalkThroughChannels(int procs) throws Exception {
+    int stages = 10;
+    int values = 200 * Lab.stress();
+    try (var lab = Lab.procs(procs)) {
+      var moved = new AtomicInteger();
+      Chan<Integer> first = Chan.make();
+      Chan<Integer> in = first;
+      for (int i = 0; i < stages; i++) {
+        Chan<Integer> from = in;
+        Chan<Integer> to = Chan.make(i % 3);
+        lab.go(
+            () -> {
+              Gloom.lockOSThread();
+              Thread mine = Carrier.current();
+              for (int value : from) {
+                to.send(value + 1);
+                if (Carrier.current() != mine) {
+                  moved.incrementAndGet();
+                }
+              }
+              to.close();
+            });
+        in = to;
+      }
+      lab.go(
+          () -> {
+            for (int k = 0; k < values; k++) {
+              first.send(k);
+            }
+            first.close();
+          });
+      int expected = stages;
+      for (int value : in) {
+        assertEquals(expected++, value);
+      }
+      assertEquals(stages + values, expected);
+      assertEquals(0, moved.get());
     }
   }
 
