@@ -111,9 +111,7 @@ public final class Agent {
       }
       Announcements.install(instrumentation, Blocking::begin, Blocking::end, Agent::pause);
     } catch (OutOfMemoryError | LinkageError e) {
-      // A program whose heap is full as soon as it starts. Those classes that are not changed by
-      // now
-      // stay as they are.
+      // A heap that is full soon after the start: what is not changed by now stays as it is.
     }
   }
 

@@ -7,8 +7,8 @@ import java.lang.instrument.UnmodifiableClassException;
 ///
 /// If the heap is full at that moment, the JVM's instrument library fails to make the exception
 /// that would say so, throws null instead, and the process dies of SIGSEGV. So whoever changes a
-/// class looks first, and changes one class at a time: it takes a millisecond or two, in which no
-/// program fills what is asked for here.
+/// class looks first, and changes one class at a time: it takes a millisecond or two, in which
+/// hardly any program fills what is asked for here. Nothing makes it certain.
 public final class Retransformation {
   private static final long ROOM_BYTES = 16 << 20;
 

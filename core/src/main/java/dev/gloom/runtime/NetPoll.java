@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 /// queue, what 4 finds to the P that it gets, or into the global queue if none is idle. With a
 /// thousand connections that are always ready, 2 would keep the ring full, and who is in the global
 /// queue would be served once in 61 dispatches: so while somebody is there, or the ring has no room
-/// for all, what 2 finds goes behind them.
+/// for all, whatever is found goes behind them.
 ///
 /// **Nobody is lost.** The thread is in the table before its descriptor is armed, so whoever gets
 /// the event finds it. An event that finds nobody, since the wait is over for another reason (a

@@ -260,7 +260,7 @@ final class P {
     boolean was = brisk;
     brisk = paceSinceNanos != 0 && took > 0 && took < POLL_EVERY * BRISK_NANOS;
     paceSinceNanos = now;
-    if (was && !brisk && queue.hasSome()) {
+    if (was && !brisk && !queue.isEmpty()) {
       sched.publishedInRing();
     }
   }

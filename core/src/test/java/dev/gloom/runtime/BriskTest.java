@@ -81,6 +81,16 @@ class BriskTest {
   }
 
   @Test
+  void oneThatSlowsDownTellsOfItsRunNextToo() {
+    M asleep = still.idle(other);
+    makeBrisk();
+    assertFalse(p.putNext(still.g()), "kept");
+    dispatches(5_000); // the clock is read at the first of them
+    dispatches(5_000);
+    assertSame(other, asleep.given, "an M looks for work now");
+  }
+
+  @Test
   void oneThatWasIdleBeginsAnew() {
     makeBrisk();
     M m = still.idle(p);
