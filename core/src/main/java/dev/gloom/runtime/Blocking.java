@@ -119,13 +119,14 @@ public final class Blocking {
   /// X1: takes back the P that `m` left, if nobody else has; the call is over for `m` in any case.
   static boolean leave(M m) {
     P p = m.left;
-    m.left = null;
-    if (p != null && p.status == P.BLOCKED && p.casStatus(P.BLOCKED, P.HELD)) {
-      p.holder = m; // no call from here on, on a full stack
-      m.p = p;
-      return true;
+    if (p == null || p.status != P.BLOCKED || !p.casStatus(P.BLOCKED, P.HELD)) {
+      m.left = null; // only after the CAS, for which a full stack may have no room
+      return false;
     }
-    return false;
+    m.left = null; // no call from here on, on a full stack
+    p.holder = m;
+    m.p = p;
+    return true;
   }
 
   /// X2, on the goroutine's stack.
