@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -90,12 +89,13 @@ func startEcho() {
 
 func serveEcho(conn net.Conn) {
 	defer conn.Close()
-	message := make([]byte, 64)
+	buffer := make([]byte, 4096)
 	for {
-		if _, err := io.ReadFull(conn, message); err != nil {
+		n, err := conn.Read(buffer)
+		if err != nil {
 			return // the client has gone
 		}
-		if _, err := conn.Write(message); err != nil {
+		if _, err := conn.Write(buffer[:n]); err != nil {
 			return
 		}
 	}

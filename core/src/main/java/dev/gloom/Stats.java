@@ -68,8 +68,8 @@ public record Stats(
     long rescues) {
   /// Of the network poller.
   ///
-  /// @param poller "epoll", or "jdk: " and why the JDK's own pollers serve all goroutines; the
-  ///   other figures are 0 then
+  /// @param poller "epoll, edge" or, if sockets are registered at each wait, "epoll"; or "jdk: "
+  ///   and why the JDK's own pollers serve all goroutines; the other figures are 0 then
   /// @param waiting goroutines that wait for a socket now
   /// @param ready times that a socket was ready and a goroutine was woken for it
   /// @param polls looks at the sockets that did not wait: by processors between goroutines or out

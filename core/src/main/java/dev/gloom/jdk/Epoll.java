@@ -23,6 +23,7 @@ public final class Epoll {
   private static final int ONE_SHOT = 1 << 30;
   private static final int ERROR = 8;
   private static final int HANG_UP = 16;
+  private static final int NO_MORE = 1 << 13; // EPOLLRDHUP
   private static final int EXCLUSIVE = 1 << 28;
   private static final int EDGE = 1 << 31;
   private static final int ENOENT = 2;
@@ -104,6 +105,21 @@ public final class Epoll {
         check(errno);
       }
       return true;
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  /// The same for a connection, whose end is told apart: see {@link Events#isEnd}. It may be in the
+  /// set already.
+  public void watchConnection(int fd) throws IOException {
+    try {
+      int errno = (int) CONTROL.invokeExact(reads, ADD, fd, IN | OUT | NO_MORE | EDGE);
+      if (errno == EEXIST) { // what is ready is told again
+        int _ = (int) CONTROL.invokeExact(reads, DELETE, fd, 0);
+        errno = (int) CONTROL.invokeExact(reads, ADD, fd, IN | OUT | NO_MORE | EDGE);
+      }
+      check(errno);
     } catch (Throwable e) {
       throw Thrown.unchecked(e);
     }
@@ -216,7 +232,12 @@ public final class Epoll {
 
     /// Whether who reads from the i-th can go on.
     public boolean isReadable(int i) {
-      return (bits(i) & (IN | ERROR | HANG_UP)) != 0;
+      return (bits(i) & (IN | NO_MORE | ERROR | HANG_UP)) != 0;
+    }
+
+    /// Whether nothing will come from the i-th any more.
+    public boolean isEnd(int i) {
+      return (bits(i) & (NO_MORE | ERROR | HANG_UP)) != 0;
     }
 
     /// Whether who writes to the i-th can go on.

@@ -4,24 +4,33 @@ import org.jspecify.annotations.Nullable;
 
 /// Who waits for which descriptor, one thread for each.
 ///
-/// For descriptors that stay registered, a slot can also remember that something was ready when
-/// nobody waited: whoever waits next goes on at once. Go: `rg`, `wg` of `pollDesc`
+/// For descriptors that stay registered, a slot can also remember what became of it when nobody
+/// waited:
+///
+/// - *ready*: something came; whoever waits next goes on at once;
+/// - *ended*: the other side sends no more, so that no read waits ever again;
+/// - *drained*: all that came has been read, and nothing since: a read would be in vain.
+///
+/// Go: `rg`, `wg` of `pollDesc`
 public final class FdTable {
   private static final Object READY = "ready";
+  private static final Object ENDED = "ended";
+  private static final Object DRAINED = "drained";
 
   private final FdSlots slots = new FdSlots();
 
-  FdTable() {}
+  /// All empty.
+  public FdTable() {}
 
   /// Puts `thread` into the slot of `fd`. False if something is ready: then it need not wait, and
-  /// the slot is empty.
+  /// is not there.
   boolean put(int fd, Thread thread) {
     Object before = slots.swap(fd, thread);
     assert !(before instanceof Thread) : "two wait for descriptor " + fd;
-    if (before == null) {
+    if (before == null || before == DRAINED) {
       return true;
     }
-    slots.replace(fd, thread, null); // unless it was taken meanwhile
+    slots.replace(fd, thread, before == ENDED ? ENDED : null); // unless it was taken meanwhile
     return false;
   }
 
@@ -32,21 +41,37 @@ public final class FdTable {
         : null;
   }
 
-  /// The same; if nobody was in it, remembers that something is ready.
-  public @Nullable Thread takeOrRemember(int fd) {
+  /// The same; if nobody was in it, remembers that something is ready. If that is the end, it is
+  /// remembered in any case.
+  public @Nullable Thread takeOrRemember(int fd, boolean end) {
     for (; ; ) {
       Object there = slots.get(fd);
-      if (there == READY) {
+      if (there == ENDED || there == READY && !end) {
         return null;
       }
-      if (there == null) {
-        if (slots.replace(fd, null, READY)) {
-          return null;
-        }
-      } else if (slots.replace(fd, there, null)) {
-        return (Thread) there;
+      Thread waiting = there instanceof Thread thread ? thread : null;
+      if (slots.replace(fd, there, end ? ENDED : waiting == null ? READY : null)) {
+        return waiting;
       }
     }
+  }
+
+  /// A read is about to be tried: what became of it before is no news any more.
+  public void reading(int fd) {
+    Object there = slots.get(fd);
+    if (there == READY || there == DRAINED) {
+      slots.replace(fd, there, null);
+    }
+  }
+
+  /// That read got all there was; unless something has come since.
+  public void drained(int fd) {
+    slots.replace(fd, null, DRAINED);
+  }
+
+  /// Whether all has been read and nothing has come since.
+  public boolean isDrained(int fd) {
+    return slots.get(fd) == DRAINED;
   }
 
   /// Whether somebody waits for `fd`.
@@ -56,8 +81,9 @@ public final class FdTable {
 
   /// Nothing is remembered of `fd` any more.
   public void forget(int fd) {
-    if (slots.get(fd) == READY) {
-      slots.replace(fd, READY, null);
+    Object there = slots.get(fd);
+    if (there != null && !(there instanceof Thread)) {
+      slots.replace(fd, there, null);
     }
   }
 

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 /// - whose P is asked to stop ({@link P#PREEMPT}), or that runs without a P;
 /// - which is not {@link Undisturbed}.
 ///
+/// While a class is armed its loops come here each time round, and almost always for nothing: the
+/// {@link StopSign} says so with one read.
+///
 /// gloom's own classes have no checks in them, and none of them calls the application inside a
 /// section: so a check never runs in the middle of the scheduler.
 ///
@@ -40,6 +43,12 @@ public final class Check {
 
   /// Called at back-edges while the class is armed.
   public void here() {
+    if (StopSign.FOR_ALL.isRaised()) {
+      look();
+    }
+  }
+
+  private void look() {
     try {
       M m = M.current();
       if (m == null) {

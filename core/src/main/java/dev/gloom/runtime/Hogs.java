@@ -119,6 +119,26 @@ public final class Hogs {
     return g == null || !g.undisturbed;
   }
 
+  /// Whether any P is asked to let others run, or anybody runs without one, in any scheduler.
+  static boolean anyAsked() {
+    for (Sched s : Sched.LIVE) {
+      Sched.Procs procs = s.procs();
+      if (s.overcommitted.get() > 0 || anyAsked(procs.all) || anyAsked(procs.orphans)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean anyAsked(P[] ps) {
+    for (P p : ps) {
+      if ((p.request & P.PREEMPT) != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   // The helper's side.
 
   /// Those that were caught since the last call, in all schedulers.

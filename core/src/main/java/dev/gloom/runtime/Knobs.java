@@ -105,9 +105,9 @@ public record Knobs(
 
   /// Who serves the sockets of goroutines: `epoll`, `edge` or `jdk`.
   static String netPoll(Properties properties) {
-    String value = properties.getProperty("gloom.netpoll", "epoll");
+    String value = properties.getProperty("gloom.netpoll", "edge");
     if (!value.equals("epoll") && !value.equals("edge") && !value.equals("jdk")) {
-      throw malformed("gloom.netpoll", value, "epoll, edge or jdk");
+      throw malformed("gloom.netpoll", value, "edge, epoll or jdk");
     }
     return value;
   }

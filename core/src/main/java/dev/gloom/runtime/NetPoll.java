@@ -3,7 +3,8 @@ package dev.gloom.runtime;
 import dev.gloom.jdk.Epoll;
 import dev.gloom.jdk.FdSlots;
 import dev.gloom.jdk.FdTable;
-import dev.gloom.jdk.SocketCloses;
+import dev.gloom.jdk.SocketCalls;
+import dev.gloom.jdk.SocketDispatchers;
 import dev.gloom.jdk.SocketPollers;
 import dev.gloom.jdk.SocketWaits;
 import dev.gloom.jdk.Vthread;
@@ -50,14 +51,33 @@ import org.jspecify.annotations.Nullable;
 /// wakes a goroutine that tries, fails and arms its descriptor again: the JDK's code around the
 /// wait is a loop.
 ///
-/// **Registered once.** With `gloom.netpoll=edge` a descriptor stays in the set from its first wait
-/// to its close, edge-triggered, in both directions, and a wait costs no system call. An edge that
-/// finds nobody is remembered in the table: the goroutine has tried and failed, then swaps itself
-/// in; the poller swaps in "ready" if nobody is there. Whichever comes second sees the other. An
-/// edge that was remembered for too long only makes somebody try in vain. When a descriptor is
-/// closed it leaves the set by itself, and its number, used again, would never be heard of; so
-/// {@link SocketCloses} tells of each close before it happens. A descriptor that another
-/// scheduler's set has, or a selector's, is armed at each wait, as above.
+/// **Registered once.** Unless `gloom.netpoll=epoll` says otherwise, a descriptor stays in the set
+/// from its first wait to its close, edge-triggered, in both directions, and a wait costs no system
+/// call. An edge that finds nobody is remembered in the table: the goroutine has tried and failed,
+/// then swaps itself in; the poller swaps in "ready" if nobody is there. Whichever comes second
+/// sees the other. An edge that was remembered for too long only makes somebody try in vain. When a
+/// descriptor is closed it leaves the set by itself, and its number, used again, would never be
+/// heard of; so {@link SocketDispatchers} tells of each close before it happens. A descriptor that
+/// another scheduler's set has, or a selector's, is armed at each wait, as above; so are all, if
+/// closes cannot be told of.
+///
+/// **Reads that are not tried.** The JDK tries to read before it waits, and in a dialogue that is
+/// in vain each time. A read from a `java.net.Socket` that got less than it had room for has got
+/// all there was: the next edge tells when there is more. So the slot says "drained", and the next
+/// read is not tried ({@link VainReads} says when that pays) but waits:
+///
+/// ```
+/// reader, under the lock for reading       the poller
+/// R1 slot ready or drained -> empty        E1 the kernel reports an edge
+/// R2 read: got some, less than room        E2 slot -> ready; a thread in it is woken
+/// R3 CAS slot empty -> drained             E3 or, if the other side has sent its last: -> ended
+/// R4 next read: drained? then wait
+/// ```
+///
+/// What comes after R2 makes an edge after R2. Its E2 comes before R3, which fails, or after it,
+/// and then the slot is not drained any more, or somebody waits and is woken. The kernel tells the
+/// end of a stream by an edge as well, but that may come together with the data, and R2 gets the
+/// data only: so the end is told apart (EPOLLRDHUP) and the slot stays "ended", which no R changes.
 ///
 /// **The end.** A closed scheduler gives its descriptors back when its threads have gone; sysmon,
 /// the last of them, sees to that.
@@ -75,12 +95,15 @@ final class NetPoll {
   /// The set in which a descriptor is for good; null if in none.
   private static final FdSlots WATCHED = new FdSlots();
 
+  /// Which reads are likely to be in vain.
+  private static final VainReads VAIN = new VainReads();
+
   /// In the place of a set: not for good, since it is a selector's.
   private static final Object NEVER_WATCHED = "never";
 
   /// Why descriptors are armed at each wait; null if they are watched for good.
   private static final @Nullable String NO_EDGE =
-      MODE.equals("edge") ? SocketCloses.tell(NetPoll::closing) : "not asked for";
+      MODE.equals("edge") ? SocketDispatchers.replace(new OfConnections()) : "not asked for";
 
   /// Why the JDK's own pollers serve all goroutines; null if gloom's do.
   private static final @Nullable String MISSING = replaceJdk();
@@ -130,6 +153,9 @@ final class NetPoll {
   /// What the kernel gave for it, and room for what it reports: once for those who do not block,
   /// once for the one who does.
   private static final class Net {
+    /// In the place of the set: for good, and its end is told apart.
+    final Object connections = new Object();
+
     final Epoll epoll;
     final Epoll.Events events = new Epoll.Events(EVENTS);
     final Epoll.Events writes = new Epoll.Events(EVENTS);
@@ -260,7 +286,7 @@ final class NetPoll {
   /// selector's.
   private static boolean watch(Net n, int fd) throws IOException {
     Object owner = WATCHED.get(fd);
-    if (owner == n) {
+    if (isIn(n, owner)) {
       return true;
     }
     if (owner != null) {
@@ -271,18 +297,73 @@ final class NetPoll {
     return watched;
   }
 
-  /// A descriptor is about to be closed, and its number may be another's then. Nobody waits for it.
-  private static void closing(int fd) {
-    if (fd >= 0) {
-      WATCHED.swap(fd, null);
-      SocketPollers.READERS.forget(fd);
-      SocketPollers.WRITERS.forget(fd);
+  private static boolean isIn(Net n, @Nullable Object owner) {
+    return owner == n || owner == n.connections;
+  }
+
+  /// Reads that would be in vain are not tried.
+  private static final class OfConnections implements SocketCalls {
+    @Override
+    public boolean beginRead(int fd) {
+      Net n = net();
+      if (n == null) {
+        return true;
+      }
+      Object owner = WATCHED.get(fd);
+      if (owner != n.connections) {
+        if (owner == null || owner == n) {
+          watchConnection(n, fd);
+        }
+        return true;
+      }
+      if (SocketPollers.READERS.isDrained(fd) && VAIN.expected(fd)) {
+        return false;
+      }
+      SocketPollers.READERS.reading(fd);
+      return true;
+    }
+
+    private static void watchConnection(Net n, int fd) {
+      try {
+        n.epoll.watchConnection(fd);
+        WATCHED.swap(fd, n.connections);
+      } catch (IOException e) {
+        // It is tried again at the next read. A wait says what is wrong.
+      }
+    }
+
+    @Override
+    public void endRead(int fd, int count, int room) {
+      Net n = net();
+      if (n != null && WATCHED.get(fd) == n.connections) {
+        VAIN.tried(fd, count == UNAVAILABLE);
+        if (count > 0 && count < room) {
+          SocketPollers.READERS.drained(fd);
+        }
+      }
+    }
+
+    /// Its number may be another's then. Nobody waits for it.
+    @Override
+    public void closing(int fd) {
+      if (fd >= 0) {
+        WATCHED.swap(fd, null);
+        VAIN.forget(fd);
+        SocketPollers.READERS.forget(fd);
+        SocketPollers.WRITERS.forget(fd);
+      }
+    }
+
+    /// The set of the calling goroutine's scheduler, if there is one.
+    private static @Nullable Net net() {
+      G g = Sched.currentG();
+      return g == null ? null : g.sched.netPoll.net;
     }
   }
 
   private void disarm(int fd, boolean read) {
     Net n = net;
-    if (n != null && (NO_EDGE != null || WATCHED.get(fd) != n)) {
+    if (n != null && (NO_EDGE != null || !isIn(n, WATCHED.get(fd)))) {
       n.epoll.disarm(fd, read);
     }
   }
@@ -299,10 +380,10 @@ final class NetPoll {
     return waiting != 0 && !sched.idle.hasPoller();
   }
 
-  /// Makes those runnable that can go on, in the queue of the calling M's P. Does not wait. True if
-  /// there was one.
-  boolean poll(M m) {
-    return wantsPoll() && pollOnce(m) != 0;
+  /// Makes those runnable that can go on, in the queue of the calling M's P. Does not wait. Answers
+  /// how many there were.
+  int poll(M m) {
+    return wantsPoll() ? pollOnce(m) : 0;
   }
 
   /// How many it found; 0 also if another one is at it.
@@ -452,10 +533,10 @@ final class NetPoll {
   private static int wakeBoth(Epoll.Events events, int i, int fd) {
     int found = 0;
     if (events.isReadable(i)) {
-      found += wake(SocketPollers.READERS.takeOrRemember(fd));
+      found += wake(SocketPollers.READERS.takeOrRemember(fd, events.isEnd(i)));
     }
     if (events.isWritable(i)) {
-      found += wake(SocketPollers.WRITERS.takeOrRemember(fd));
+      found += wake(SocketPollers.WRITERS.takeOrRemember(fd, false));
     }
     return found;
   }
@@ -522,6 +603,11 @@ final class NetPoll {
   }
 
   // Seeing it.
+
+  /// How many reads of goroutines were not tried; nearly.
+  static long notTried() {
+    return VAIN.notTried();
+  }
 
   /// What has been counted; dev.gloom.Stats says what it means.
   Figures figures() {

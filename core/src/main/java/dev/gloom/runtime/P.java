@@ -54,7 +54,7 @@ final class P {
   private static final int TIMERS_EVERY = 16;
 
   /// A look at the sockets costs three switches: while somebody waits for one, it is taken at every
-  /// 61st dispatch.
+  /// 61st dispatch, or when those have been served whom the last one found.
   private static final int POLL_EVERY = 61;
 
   /// Up to so many wait behind the running one of a brisk P and nobody is woken for them.
@@ -322,9 +322,17 @@ final class P {
   /// Before each dispatch: looks at the sockets, now and then.
   void lookAtNet(M m) {
     if (wantsToPoll()) {
-      untilPoll = POLL_EVERY;
-      sched.netPoll.poll(m);
+      pollNet(m);
     }
+  }
+
+  /// Looks at the sockets. Whoever is found is served first before it does so again unasked: those
+  /// that come meanwhile can wait in the kernel as well as here, and what is touched now and used
+  /// thousands of dispatches later is fetched from memory twice.
+  boolean pollNet(M m) {
+    int found = sched.netPoll.poll(m);
+    untilPoll = Math.max(POLL_EVERY, found);
+    return found != 0;
   }
 
   /// Rings what is due in a heap, which may be another P's; what that makes runnable comes into
@@ -426,10 +434,16 @@ final class P {
 
   void ask(int what) {
     REQUEST.getAndBitwiseOr(this, what);
+    if ((what & PREEMPT) != 0) {
+      StopSign.FOR_ALL.raise();
+    }
   }
 
   void served(int what) {
     REQUEST.getAndBitwiseAnd(this, ~what);
+    if ((what & PREEMPT) != 0) {
+      StopSign.FOR_ALL.lower(Hogs::anyAsked);
+    }
   }
 
   @Override

@@ -27,25 +27,93 @@ class FdTableTest {
 
   @Test
   void whatIsReadyBeforeAnybodyWaitsIsRemembered() {
-    assertNull(table.takeOrRemember(7));
-    assertNull(table.takeOrRemember(7), "once is enough");
+    assertNull(table.takeOrRemember(7, false));
+    assertNull(table.takeOrRemember(7, false), "once is enough");
     assertNull(table.take(7), "it is nobody");
     assertEquals(0, table.size());
     assertFalse(table.put(7, me), "need not wait");
     assertNull(table.take(7));
     assertTrue(table.put(7, me), "only once");
     assertTrue(table.isAwaited(7));
-    assertSame(me, table.takeOrRemember(7));
+    assertSame(me, table.takeOrRemember(7, false));
     assertTrue(table.put(7, me), "nothing is left");
   }
 
   @Test
   void whatIsRememberedCanBeForgotten() {
-    table.takeOrRemember(7);
+    table.takeOrRemember(7, false);
     table.forget(7);
     assertTrue(table.put(7, me));
     table.forget(7);
     assertSame(me, table.take(7), "who waits is not forgotten");
+  }
+
+  @Test
+  void whatWasReadyBeforeAReadIsNoNewsAfterIt() {
+    table.takeOrRemember(7, false);
+    table.reading(7);
+    assertTrue(table.put(7, me), "it waits");
+    table.reading(7);
+    assertSame(me, table.take(7), "who waits is left alone");
+  }
+
+  @Test
+  void drainedMeansToWait() {
+    table.reading(7);
+    table.drained(7);
+    assertTrue(table.isDrained(7));
+    assertNull(table.take(7), "it is nobody");
+    assertTrue(table.put(7, me));
+    assertFalse(table.isDrained(7));
+    assertSame(me, table.takeOrRemember(7, false));
+  }
+
+  @Test
+  void whatComesDuringAReadIsNotDrained() {
+    table.reading(7);
+    table.takeOrRemember(7, false);
+    table.drained(7);
+    assertFalse(table.isDrained(7));
+    assertFalse(table.put(7, me), "need not wait");
+  }
+
+  @Test
+  void whatComesAfterItWasDrainedIsRemembered() {
+    table.drained(7);
+    assertNull(table.takeOrRemember(7, false));
+    assertFalse(table.isDrained(7));
+    assertFalse(table.put(7, me), "need not wait");
+  }
+
+  @Test
+  void drainedIsForgottenWhenAReadIsTriedAllTheSame() {
+    table.drained(7);
+    table.reading(7);
+    assertFalse(table.isDrained(7));
+  }
+
+  @Test
+  void afterTheEndNobodyWaitsEver() {
+    assertTrue(table.put(7, me));
+    assertSame(me, table.takeOrRemember(7, true), "who waits is woken");
+    for (int i = 0; i < 2; i++) {
+      assertFalse(table.put(7, me), "need not wait");
+      assertNull(table.takeOrRemember(7, false), "stays the end");
+      table.reading(7);
+      table.drained(7);
+      assertFalse(table.isDrained(7));
+    }
+    table.forget(7);
+    assertTrue(table.put(7, me), "another's number");
+  }
+
+  @Test
+  void theEndComesAfterWhatWasReady() {
+    table.takeOrRemember(7, false);
+    assertNull(table.takeOrRemember(7, true));
+    table.reading(7);
+    table.drained(7);
+    assertFalse(table.isDrained(7));
   }
 
   @Test

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /// The server runs from the first round to the end. Its first connection is the client's, for
 /// orders: how many messages, and how long they took.
 public final class Echo implements Work {
-  private static final int MESSAGE = 64;
+  /// Larger than a message, as a server has it that does not know what comes.
+  private static final int BUFFER = 4096;
 
   private @Nullable Client client;
   private Map<String, Long> figures = Map.of();
@@ -81,9 +82,9 @@ public final class Echo implements Work {
       socket.setTcpNoDelay(true);
       InputStream in = socket.getInputStream();
       OutputStream out = socket.getOutputStream();
-      byte[] message = new byte[MESSAGE];
-      while (in.readNBytes(message, 0, MESSAGE) == MESSAGE) {
-        out.write(message);
+      byte[] buffer = new byte[BUFFER];
+      for (int n = in.read(buffer); n > 0; n = in.read(buffer)) {
+        out.write(buffer, 0, n);
       }
     } catch (IOException e) {
       // The client has gone: this is the end of the process.

@@ -1,0 +1,332 @@
+package dev.gloom.runtime;
+
+import dev.gloom.Gloom;
+import dev.gloom.Scheduler;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.util.Arrays;
+import java.util.Random;
+
+/// Reads of goroutines from sockets, in all orders of data, end, reset and readers, in a JVM of its
+/// own, where gloom comes before the first socket. Ends with status 0 if all is well. Without
+/// JUnit.
+final class ReadsProgram {
+  private static final int ROUNDS = 300;
+
+  private ReadsProgram() {}
+
+  private record Pair(Socket near, Socket far) implements AutoCloseable {
+    static Pair open() throws IOException {
+      try (var server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+        var near = new Socket(InetAddress.getLoopbackAddress(), server.getLocalPort());
+        Socket far = server.accept();
+        for (Socket s : new Socket[] {near, far}) {
+          s.setTcpNoDelay(true);
+          s.setSoTimeout(5_000); // instead of for ever, if an edge is lost
+        }
+        return new Pair(near, far);
+      }
+    }
+
+    void send(String text) throws IOException {
+      far.getOutputStream().write(text.getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+    }
+
+    /// One read into much room.
+    String get() throws IOException {
+      return read(near.getInputStream(), 4_096);
+    }
+
+    @Override
+    public void close() throws IOException {
+      near.close();
+      far.close();
+    }
+  }
+
+  private static String read(InputStream in, int room) throws IOException {
+    byte[] buffer = new byte[room];
+    long start = System.nanoTime();
+    int n = in.read(buffer);
+    check(true, System.nanoTime() - start < 4_000_000_000L); // not by a time-out
+    return n < 0 ? "end" : new String(buffer, 0, n, java.nio.charset.StandardCharsets.US_ASCII);
+  }
+
+  private static void check(Object expected, Object got) {
+    if (!expected.equals(got)) {
+      throw new AssertionError("expected " + expected + " but got " + got);
+    }
+  }
+
+  public static void main(String[] args) throws Exception {
+    boolean edge = args[0].equals("edge");
+    Gloom.maxProcs();
+    Gloom.run(
+        () -> {
+          dialogue(edge);
+          endAfterData();
+          endWithData();
+          endWhileWaiting();
+          reset();
+          timeOut();
+          parts();
+          stream();
+          otherReaders();
+          otherScheduler();
+          closedAndUsedAgain();
+        });
+    check(edge ? "epoll, edge" : "epoll", Gloom.stats().net().poller());
+    check(0, Gloom.stats().net().waiting());
+    check(0L, Gloom.stats().rescues());
+  }
+
+  /// Question and answer: most reads that would be in vain are not tried.
+  private static void dialogue(boolean edge) throws Exception {
+    try (var pair = Pair.open()) {
+      var answers =
+          Gloom.go(
+              () -> {
+                InputStream in = pair.far.getInputStream();
+                for (String s = read(in, 100); !s.equals("end"); s = read(in, 100)) {
+                  pair.send(s);
+                }
+              });
+      long before = NetPoll.notTried();
+      for (int i = 0; i < ROUNDS; i++) {
+        pair.near.getOutputStream().write(("question " + i).getBytes("US-ASCII"));
+        check("question " + i, pair.get());
+      }
+      long notTried = NetPoll.notTried() - before;
+      if (edge ? notTried < ROUNDS : notTried != 0) { // of 2 * ROUNDS, seven in eight
+        throw new AssertionError("not tried: " + notTried);
+      }
+      pair.near.shutdownOutput();
+      answers.join();
+    }
+  }
+
+  /// Has the reader at `pair.near` learn that reads are in vain.
+  private static void teach(Pair pair) throws Exception {
+    for (int i = 0; i < 5; i++) {
+      int said = i;
+      Gloom.go(
+          () -> {
+            Thread.sleep(1);
+            pair.send("word " + said);
+          });
+      check("word " + i, pair.get());
+    }
+  }
+
+  private static void endAfterData() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      try (var pair = Pair.open()) {
+        teach(pair);
+        pair.send("last");
+        check("last", pair.get());
+        pair.far.shutdownOutput();
+        check("end", pair.get());
+        check("end", pair.get());
+        pair.near.getOutputStream().write(7); // the other direction is open
+        check(7, pair.far.getInputStream().read());
+      }
+    }
+  }
+
+  /// One edge for both.
+  private static void endWithData() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      try (var pair = Pair.open()) {
+        teach(pair);
+        Gloom.go(
+            () -> {
+              Thread.sleep(1);
+              pair.send("last");
+              pair.far.close();
+            });
+        check("last", pair.get());
+        check("end", pair.get());
+      }
+      try (var pair = Pair.open()) { // before anybody reads
+        teach(pair);
+        pair.send("last");
+        pair.far.close();
+        check("last", pair.get());
+        check("end", pair.get());
+      }
+    }
+  }
+
+  private static void endWhileWaiting() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      try (var pair = Pair.open()) {
+        teach(pair);
+        Gloom.go(
+            () -> {
+              Thread.sleep(2);
+              pair.far.close();
+            });
+        check("end", pair.get());
+      }
+    }
+  }
+
+  private static void reset() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      try (var pair = Pair.open()) {
+        teach(pair);
+        pair.far.setSoLinger(true, 0);
+        if (i % 2 == 0) {
+          pair.far.close();
+        } else {
+          Gloom.go(
+              () -> {
+                Thread.sleep(2);
+                pair.far.close();
+              });
+        }
+        try {
+          check("a reset", pair.get());
+        } catch (SocketException e) {
+          check("Connection reset", e.getMessage());
+        }
+      }
+    }
+  }
+
+  private static void timeOut() throws Exception {
+    try (var pair = Pair.open()) {
+      teach(pair);
+      pair.near.setSoTimeout(5);
+      for (int i = 0; i < 10; i++) {
+        try {
+          check("a time-out", pair.get());
+        } catch (SocketTimeoutException e) {
+          check("Read timed out", e.getMessage());
+        }
+      }
+      pair.send("late");
+      check("late", pair.get());
+      pair.near.setSoTimeout(5_000);
+      teach(pair);
+    }
+  }
+
+  /// Reads that are full leave something.
+  private static void parts() throws Exception {
+    try (var pair = Pair.open()) {
+      teach(pair);
+      InputStream in = pair.near.getInputStream();
+      for (int i = 0; i < 50; i++) {
+        pair.send("abcdefg");
+        check("abcd", read(in, 4));
+        check("efg", read(in, 3)); // full, and all
+        pair.send("h");
+        check("h", read(in, 4));
+        check(0, in.available());
+        pair.send("ij");
+        while (in.available() < 2) {
+          Thread.onSpinWait();
+        }
+        check("i", read(in, 1));
+        check("j", read(in, 9));
+      }
+    }
+  }
+
+  /// As fast as it goes, in pieces of all sizes, and nothing is lost.
+  private static void stream() throws Exception {
+    byte[] sent = new byte[1 << 20];
+    new Random(1).nextBytes(sent);
+    try (var pair = Pair.open()) {
+      Gloom.go(
+          () -> {
+            var random = new Random(2);
+            for (int at = 0; at < sent.length; ) {
+              int n = Math.min(sent.length - at, 1 + random.nextInt(3_000));
+              pair.far.getOutputStream().write(sent, at, n);
+              at += n;
+              if (random.nextInt(10) == 0) {
+                Gloom.gosched();
+              }
+            }
+            pair.far.shutdownOutput();
+          });
+      byte[] got = pair.near.getInputStream().readAllBytes();
+      check(true, Arrays.equals(sent, got));
+    }
+  }
+
+  /// Goroutine, platform thread and a virtual thread of the JDK's take turns.
+  private static void otherReaders() throws Exception {
+    try (var pair = Pair.open()) {
+      teach(pair);
+      var thrown = new java.util.concurrent.atomic.AtomicReference<Throwable>();
+      for (int i = 0; i < 30; i++) {
+        pair.send("one two");
+        var other =
+            new Thread(
+                () -> {
+                  try {
+                    check("one ", read(pair.near.getInputStream(), 4));
+                  } catch (Throwable e) {
+                    thrown.set(e);
+                  }
+                });
+        other.start();
+        other.join();
+        check("two", pair.get());
+        if (thrown.get() != null) {
+          throw new AssertionError(thrown.get());
+        }
+      }
+      teach(pair);
+    }
+  }
+
+  /// Its goroutines wait in a set of their own.
+  private static void otherScheduler() throws Exception {
+    try (var pair = Pair.open();
+        var other = Scheduler.builder().maxProcs(1).build()) {
+      teach(pair);
+      for (int i = 0; i < 30; i++) {
+        Gloom.go(
+            () -> {
+              Thread.sleep(1);
+              pair.send("there");
+            });
+        other.run(() -> check("there", pair.get()));
+        teach(pair);
+      }
+    }
+  }
+
+  /// The same number, another socket: nothing is known of it.
+  private static void closedAndUsedAgain() throws Exception {
+    for (int i = 0; i < ROUNDS; i++) {
+      try (var pair = Pair.open()) {
+        pair.send("first");
+        check("first", pair.get());
+        pair.send("second");
+        check("second", pair.get());
+        if (i % 2 == 0) {
+          pair.far.close();
+          check("end", pair.get());
+          if (i < 40) {
+            Thread.sleep(1); // the poller hears of it
+          }
+        } else if (i < 40) { // the number of one that had come to its end: this one waits
+          long before = Gloom.stats().dispatches();
+          teach(pair);
+          long dispatches = Gloom.stats().dispatches() - before;
+          check("few dispatches", dispatches < 200 ? "few dispatches" : dispatches);
+        }
+      }
+    }
+  }
+}
