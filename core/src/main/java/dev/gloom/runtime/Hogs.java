@@ -119,11 +119,12 @@ public final class Hogs {
     return g == null || !g.undisturbed;
   }
 
-  /// Whether any P is asked to let others run, or anybody runs without one, in any scheduler.
+  /// Whether any P is asked to let others run, or anybody runs without one, in any scheduler. Not
+  /// orphans: they are asked for ever, and most of their threads sleep. Sysmon raises the sign each
+  /// slice for one that does not.
   static boolean anyAsked() {
     for (Sched s : Sched.LIVE) {
-      Sched.Procs procs = s.procs();
-      if (s.overcommitted.get() > 0 || anyAsked(procs.all) || anyAsked(procs.orphans)) {
+      if (s.overcommitted.get() > 0 || anyAsked(s.procs().all)) {
         return true;
       }
     }
