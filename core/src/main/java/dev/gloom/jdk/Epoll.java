@@ -235,9 +235,10 @@ public final class Epoll {
       return (bits(i) & (IN | NO_MORE | ERROR | HANG_UP)) != 0;
     }
 
-    /// Whether nothing will come from the i-th any more.
+    /// Whether nothing will come from the i-th any more. Told of connections only, and of no error
+    /// alone: a datagram socket goes on after one.
     public boolean isEnd(int i) {
-      return (bits(i) & (NO_MORE | ERROR | HANG_UP)) != 0;
+      return (bits(i) & NO_MORE) != 0;
     }
 
     /// Whether who writes to the i-th can go on.

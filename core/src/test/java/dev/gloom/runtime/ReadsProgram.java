@@ -4,7 +4,10 @@ import dev.gloom.Gloom;
 import dev.gloom.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.net.PortUnreachableException;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
@@ -79,6 +82,7 @@ final class ReadsProgram {
           otherReaders();
           otherScheduler();
           closedAndUsedAgain();
+          errorOfADatagramIsNotItsEnd();
         });
     check(edge ? "epoll, edge" : "epoll", Gloom.stats().net().poller());
     check(0, Gloom.stats().net().waiting());
@@ -327,6 +331,41 @@ final class ReadsProgram {
           check("few dispatches", dispatches < 200 ? "few dispatches" : dispatches);
         }
       }
+    }
+  }
+
+  /// Nobody listens there, and the kernel says so: an error, once. Then the socket waits as before.
+  private static void errorOfADatagramIsNotItsEnd() throws Exception {
+    int port;
+    try (var closed = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
+      port = closed.getLocalPort();
+    }
+    try (var socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
+      socket.connect(InetAddress.getLoopbackAddress(), port);
+      socket.setSoTimeout(100);
+      var packet = new DatagramPacket(new byte[10], 10);
+      Gloom.go(
+          () -> {
+            Thread.sleep(20); // it waits, and is told
+            socket.send(new DatagramPacket(new byte[1], 1));
+          });
+      receivesNothing(socket, packet);
+      long cpu = ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis();
+      for (int i = 0; i < 10; i++) {
+        receivesNothing(socket, packet);
+      }
+      cpu = ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis() - cpu;
+      check("little CPU", cpu < 500 ? "little CPU" : cpu); // of 1,000 ms
+    }
+  }
+
+  private static void receivesNothing(DatagramSocket socket, DatagramPacket packet)
+      throws IOException {
+    try {
+      socket.receive(packet);
+      check("nothing", packet);
+    } catch (SocketTimeoutException | PortUnreachableException e) {
+      // as it should be
     }
   }
 }
