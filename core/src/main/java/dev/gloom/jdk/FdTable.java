@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 /// waited:
 ///
 /// - *ready*: something came; whoever waits next goes on at once;
-/// - *ended*: the other side sends no more, so that no read waits ever again;
+/// - *ended*: the other side sends no more, so that no read is in vain any more. If one is all the
+///   same, that was said of another socket, which had the number before: it counts once, as ready;
 /// - *drained*: all that came has been read, and nothing since: a read would be in vain.
 ///
 /// Go: `rg`, `wg` of `pollDesc`
@@ -30,7 +31,7 @@ public final class FdTable {
     if (before == null || before == DRAINED) {
       return true;
     }
-    slots.replace(fd, thread, before == ENDED ? ENDED : null); // unless it was taken meanwhile
+    slots.replace(fd, thread, null); // unless it was taken meanwhile
     return false;
   }
 

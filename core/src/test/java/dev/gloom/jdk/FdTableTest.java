@@ -93,11 +93,10 @@ class FdTableTest {
   }
 
   @Test
-  void afterTheEndNobodyWaitsEver() {
+  void afterTheEndNothingIsDrained() {
     assertTrue(table.put(7, me));
     assertSame(me, table.takeOrRemember(7, true), "who waits is woken");
     for (int i = 0; i < 2; i++) {
-      assertFalse(table.put(7, me), "need not wait");
       assertNull(table.takeOrRemember(7, false), "stays the end");
       table.reading(7);
       table.drained(7);
@@ -105,6 +104,14 @@ class FdTableTest {
     }
     table.forget(7);
     assertTrue(table.put(7, me), "another's number");
+  }
+
+  /// The poller has heard of the end, and the number is another's before it says so.
+  @Test
+  void anEndThatWasAnothersHoldsUpNobodyFromWaiting() {
+    table.takeOrRemember(7, true);
+    assertFalse(table.put(7, me), "one read more");
+    assertTrue(table.put(7, me), "which was in vain: it waits");
   }
 
   @Test
