@@ -23,9 +23,14 @@ public final class Epoll {
   private static final int ONE_SHOT = 1 << 30;
   private static final int ERROR = 8;
   private static final int HANG_UP = 16;
+  private static final int URGENT = 2;
   private static final int NO_MORE = 1 << 13; // EPOLLRDHUP
   private static final int EXCLUSIVE = 1 << 28;
   private static final int EDGE = 1 << 31;
+
+  /// All that a connection tells of.
+  private static final int CONNECTION = IN | OUT | URGENT | NO_MORE | EDGE;
+
   private static final int ENOENT = 2;
   private static final int EEXIST = 17;
   private static final int EINVAL = 22;
@@ -78,6 +83,10 @@ public final class Epoll {
     int events = (read ? IN : OUT) | ONE_SHOT;
     try {
       int errno = (int) CONTROL.invokeExact(set, MODIFY, fd, events);
+      if (errno == EINVAL) { // it is watched there, for good, and has become another's since
+        int _ = (int) CONTROL.invokeExact(set, DELETE, fd, 0);
+        errno = ENOENT;
+      }
       if (errno == ENOENT) {
         errno = (int) CONTROL.invokeExact(set, ADD, fd, events);
       }
@@ -94,9 +103,9 @@ public final class Epoll {
     int events = IN | OUT | EDGE | EXCLUSIVE;
     try {
       int errno = (int) CONTROL.invokeExact(reads, ADD, fd, events);
-      if (errno == EEXIST) { // armed before, for once
+      if (errno == EEXIST) { // armed before, for once; or somebody else, who reads from it
         int _ = (int) CONTROL.invokeExact(reads, DELETE, fd, 0);
-        errno = (int) CONTROL.invokeExact(reads, ADD, fd, events);
+        errno = (int) CONTROL.invokeExact(reads, ADD, fd, CONNECTION);
       }
       if (errno == EINVAL) {
         return false;
@@ -114,10 +123,10 @@ public final class Epoll {
   /// set already.
   public void watchConnection(int fd) throws IOException {
     try {
-      int errno = (int) CONTROL.invokeExact(reads, ADD, fd, IN | OUT | NO_MORE | EDGE);
+      int errno = (int) CONTROL.invokeExact(reads, ADD, fd, CONNECTION);
       if (errno == EEXIST) { // what is ready is told again
         int _ = (int) CONTROL.invokeExact(reads, DELETE, fd, 0);
-        errno = (int) CONTROL.invokeExact(reads, ADD, fd, IN | OUT | NO_MORE | EDGE);
+        errno = (int) CONTROL.invokeExact(reads, ADD, fd, CONNECTION);
       }
       check(errno);
     } catch (Throwable e) {
@@ -232,13 +241,14 @@ public final class Epoll {
 
     /// Whether who reads from the i-th can go on.
     public boolean isReadable(int i) {
-      return (bits(i) & (IN | NO_MORE | ERROR | HANG_UP)) != 0;
+      return (bits(i) & (IN | URGENT | NO_MORE | ERROR | HANG_UP)) != 0;
     }
 
-    /// Whether nothing will come from the i-th any more. Told of connections only, and of no error
-    /// alone: a datagram socket goes on after one.
+    /// Whether nothing will come from the i-th any more; or whether there is urgent data, at which
+    /// a read stops short without having got all. Told of connections only, and of no error alone:
+    /// a datagram socket goes on after one.
     public boolean isEnd(int i) {
-      return (bits(i) & NO_MORE) != 0;
+      return (bits(i) & (NO_MORE | URGENT)) != 0;
     }
 
     /// Whether who writes to the i-th can go on.

@@ -8,14 +8,17 @@ import org.jspecify.annotations.Nullable;
 /// waited:
 ///
 /// - *ready*: something came; whoever waits next goes on at once;
-/// - *ended*: the other side sends no more, so that no read is in vain any more. If one is all the
-///   same, that was said of another socket, which had the number before: it counts once, as ready;
+/// - *ended*: the other side sends no more, so that no read is in vain any more;
+/// - *doubted*: that was said, and a read may have been in vain all the same: of another socket
+///   then, which had the number before. One more read is tried; if it is in vain too, its thread
+///   waits. Whatever is told next counts as the end, which is safe: nothing is drained by then;
 /// - *drained*: all that came has been read, and nothing since: a read would be in vain.
 ///
 /// Go: `rg`, `wg` of `pollDesc`
 public final class FdTable {
   private static final Object READY = "ready";
   private static final Object ENDED = "ended";
+  private static final Object DOUBTED = "doubted";
   private static final Object DRAINED = "drained";
 
   private final FdSlots slots = new FdSlots();
@@ -28,11 +31,15 @@ public final class FdTable {
   boolean put(int fd, Thread thread) {
     Object before = slots.swap(fd, thread);
     assert !(before instanceof Thread) : "two wait for descriptor " + fd;
-    if (before == null || before == DRAINED) {
-      return true;
+    if (before == READY) {
+      slots.replace(fd, thread, null); // unless it was taken meanwhile
+      return false;
     }
-    slots.replace(fd, thread, null); // unless it was taken meanwhile
-    return false;
+    if (before == ENDED) {
+      slots.swap(fd, DOUBTED); // in any case: who was told of something else meanwhile tries now
+      return false;
+    }
+    return true;
   }
 
   /// Empties the slot of `fd` and answers who was in it. One of those that race for it gets it.
@@ -51,7 +58,8 @@ public final class FdTable {
         return null;
       }
       Thread waiting = there instanceof Thread thread ? thread : null;
-      if (slots.replace(fd, there, end ? ENDED : waiting == null ? READY : null)) {
+      Object then = end || there == DOUBTED ? ENDED : waiting == null ? READY : null;
+      if (slots.replace(fd, there, then)) {
         return waiting;
       }
     }

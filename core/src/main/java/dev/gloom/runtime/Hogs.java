@@ -133,7 +133,7 @@ public final class Hogs {
 
   private static boolean anyAsked(P[] ps) {
     for (P p : ps) {
-      if ((p.request & P.PREEMPT) != 0) {
+      if ((p.request & P.PREEMPT) != 0 && !p.retired) {
         return true;
       }
     }

@@ -316,7 +316,10 @@ final class NetPoll {
         }
         return true;
       }
-      if (SocketPollers.READERS.isDrained(fd) && VAIN.expected(fd)) {
+      if (SocketPollers.READERS.isDrained(fd)
+          && !Thread.currentThread()
+              .isInterrupted() // it would not wait, and must get what is there
+          && VAIN.expected(fd)) {
         return false;
       }
       SocketPollers.READERS.reading(fd);
@@ -328,7 +331,7 @@ final class NetPoll {
         n.epoll.watchConnection(fd);
         WATCHED.swap(fd, n.connections);
       } catch (IOException e) {
-        // It is tried again at the next read. A wait says what is wrong.
+        WATCHED.replace(fd, n, null); // it may be in no set now: a wait says what is wrong
       }
     }
 

@@ -17,10 +17,11 @@ import java.util.function.BooleanSupplier;
 ///                                 L3 looks at all Ps: if one is asked, raises it
 /// ```
 ///
-/// **Never down while somebody is asked.** All of it is sequentially consistent. If L2 comes after
-/// A2, it comes after A1 too, and L3 sees the request, or it has been served; else A2 comes after
-/// L2 and finds it down. It may stay up for nobody, after a P that was asked went out of use: that
-/// costs armed loops a little time until the next one stops.
+/// **Never down while a P is asked** (orphans apart: these are asked for ever, and the sign is
+/// raised for one that computes once a slice). All of it is sequentially consistent. If L2 comes
+/// after A2, it comes after A1 too, and L3 sees the request, or it has been served; else A2 comes
+/// after L2 and finds it down. It may stay up for nobody, after a P that was asked went out of use:
+/// that costs armed loops a little time until the next one stops.
 final class StopSign {
   /// The one that checks read.
   static final StopSign FOR_ALL = new StopSign();

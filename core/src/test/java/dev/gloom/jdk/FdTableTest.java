@@ -112,6 +112,29 @@ class FdTableTest {
     table.takeOrRemember(7, true);
     assertFalse(table.put(7, me), "one read more");
     assertTrue(table.put(7, me), "which was in vain: it waits");
+    assertSame(me, table.takeOrRemember(7, false));
+    assertTrue(table.put(7, me), "and again");
+  }
+
+  /// It came between a read in vain and the wait, together with data.
+  @Test
+  void theEndIsNotLostOnTheWayIntoAWait() {
+    table.takeOrRemember(7, true);
+    assertFalse(table.put(7, me), "one read more");
+    table.reading(7);
+    table.drained(7);
+    assertFalse(table.isDrained(7), "that got the data, and the end is still to be read");
+  }
+
+  @Test
+  void whatIsToldAfterADoubtIsTheEndForAllThatIsKnown() {
+    table.takeOrRemember(7, true);
+    assertFalse(table.put(7, me));
+    assertNull(table.takeOrRemember(7, false));
+    table.reading(7);
+    table.drained(7);
+    assertFalse(table.isDrained(7));
+    assertFalse(table.put(7, me), "something was told");
   }
 
   @Test

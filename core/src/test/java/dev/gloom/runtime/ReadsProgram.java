@@ -82,6 +82,7 @@ final class ReadsProgram {
           otherReaders();
           otherScheduler();
           closedAndUsedAgain();
+          urgentData();
           errorOfADatagramIsNotItsEnd();
         });
     check(edge ? "epoll, edge" : "epoll", Gloom.stats().net().poller());
@@ -330,6 +331,29 @@ final class ReadsProgram {
           long dispatches = Gloom.stats().dispatches() - before;
           check("few dispatches", dispatches < 200 ? "few dispatches" : dispatches);
         }
+      }
+    }
+  }
+
+  /// A read stops short before it.
+  private static void urgentData() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      try (var pair = Pair.open();
+          var other = Pair.open()) {
+        var waits = Gloom.go(() -> check("go", other.get())); // so somebody polls
+        teach(pair);
+        pair.send("abc");
+        pair.far.sendUrgentData('x');
+        pair.send("def");
+        Thread.sleep(2); // all of it has come, and the poller has heard of it
+        var got = new StringBuilder();
+        while (got.length() < 6) {
+          got.append(pair.get());
+        }
+        check("abcdef", got.toString());
+        teach(pair);
+        other.send("go");
+        waits.join();
       }
     }
   }
