@@ -64,7 +64,12 @@ final class Weaving implements ClassFileTransformer {
       watchesCaught = true;
       instrumentation.addTransformer(new OfCaught(), true);
     }
-    for (Class<?> type : instrumentation.getAllLoadedClasses()) {
+    Class<?>[] loaded = instrumentation.getAllLoadedClasses();
+    if (loaded == null) { // the JVM is about to end
+      caught.remove(name);
+      return false;
+    }
+    for (Class<?> type : loaded) {
       if (type.getName().equals(name)
           && instrumentation.isModifiableClass(type)
           && isOfApplication(type.getModule(), type.getClassLoader(), name)) {
