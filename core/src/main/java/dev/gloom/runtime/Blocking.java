@@ -134,7 +134,7 @@ public final class Blocking {
     try {
       m.sched.overcommitted.getAndIncrement();
       m.overcommitted = true; // also if there is no room for more: then the next scheduling point
-      StopSign.FOR_ALL.raise();
+      Hogs.SIGN.raise();
       Sched.getP(m);
     } catch (StackOverflowError | OutOfMemoryError e) {
       // No room to suspend: it goes on as it is, and the call has its result.

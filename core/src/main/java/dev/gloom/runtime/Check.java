@@ -43,7 +43,7 @@ public final class Check {
 
   /// Called at back-edges while the class is armed.
   public void here() {
-    if (StopSign.FOR_ALL.isRaised()) {
+    if (Hogs.SIGN.isRaised()) {
       look();
     }
   }

@@ -2,6 +2,7 @@ package dev.gloom.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Goroutines that keep a processor longer than a slice while others wait, and who deals with them.
@@ -23,6 +24,13 @@ public final class Hogs {
   private static final int HELPER_SLICES = 5;
 
   private static final long AGAIN_NANOS = 1_000_000_000;
+
+  /// The sign that checks read. Here, and not made when it is first needed: that may be on a full
+  /// stack or in a full heap, and a class that cannot be initialised then never can.
+  static final StopSign SIGN = new StopSign();
+
+  /// For {@link StopSign#lower}; no lambda, which is linked when it is first needed.
+  static final BooleanSupplier ANY_ASKED = new AnyAsked();
 
   /// Woken when somebody has been caught; the agent's.
   private static volatile @Nullable Runnable helper;
@@ -129,6 +137,13 @@ public final class Hogs {
       }
     }
     return false;
+  }
+
+  private static final class AnyAsked implements BooleanSupplier {
+    @Override
+    public boolean getAsBoolean() {
+      return anyAsked();
+    }
   }
 
   private static boolean anyAsked(P[] ps) {

@@ -192,7 +192,7 @@ final class Orphans {
     long slice = sched.hogs.sliceNanos();
     if (Hogs.hasHelper() && p.hold.isAwakeAgain(p, sched.kernel, now, slice)) {
       sched.hogs.asked(p, now); // it computes without a P: checks can stop it
-      StopSign.FOR_ALL.raise(); // others that have stopped meanwhile do not see it
+      Hogs.SIGN.raise(); // others that have stopped meanwhile do not see it
     }
   }
 

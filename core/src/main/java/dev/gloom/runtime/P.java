@@ -435,14 +435,14 @@ final class P {
   void ask(int what) {
     REQUEST.getAndBitwiseOr(this, what);
     if ((what & PREEMPT) != 0) {
-      StopSign.FOR_ALL.raise();
+      Hogs.SIGN.raise();
     }
   }
 
   void served(int what) {
     REQUEST.getAndBitwiseAnd(this, ~what);
     if ((what & PREEMPT) != 0) {
-      StopSign.FOR_ALL.lower(Hogs::anyAsked);
+      Hogs.SIGN.lower(Hogs.ANY_ASKED);
     }
   }
 

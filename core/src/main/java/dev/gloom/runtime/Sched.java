@@ -325,7 +325,7 @@ public final class Sched {
       Orphans.abandon(m, p);
       m.overcommitted = true;
       m.sched.overcommitted.getAndIncrement();
-      StopSign.FOR_ALL.raise();
+      Hogs.SIGN.raise();
       getP(m);
       return;
     }

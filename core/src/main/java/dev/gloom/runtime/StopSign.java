@@ -23,9 +23,6 @@ import java.util.function.BooleanSupplier;
 /// after L2 and finds it down. It may stay up for nobody, after a P that was asked went out of use:
 /// that costs armed loops a little time until the next one stops.
 final class StopSign {
-  /// The one that checks read.
-  static final StopSign FOR_ALL = new StopSign();
-
   private volatile boolean raised;
 
   /// For loops: read anew each time round, and no more than that.

@@ -93,9 +93,9 @@ class StopSignTest {
     P others = other.procs().all[1];
     mine.ask(P.PREEMPT);
     others.ask(P.PREEMPT);
-    assertTrue(StopSign.FOR_ALL.isRaised());
+    assertTrue(Hogs.SIGN.isRaised());
     mine.served(P.PREEMPT);
-    assertTrue(StopSign.FOR_ALL.isRaised(), "the other is asked");
+    assertTrue(Hogs.SIGN.isRaised(), "the other is asked");
     assertTrue(Hogs.anyAsked());
     others.served(P.PREEMPT);
     assertFalse(
