@@ -48,7 +48,7 @@ final class FindWork {
       if (g == null && p.ringDue(p.timers)) {
         g = queued(sched, p);
       }
-      if (g == null && p.pollNet(m)) {
+      if (g == null && sched.netPoll.poll(m)) {
         g = queued(sched, p);
       }
       if (g == null && sched.idle.maySearch(m)) {

@@ -78,6 +78,8 @@ import org.jspecify.annotations.Nullable;
 /// and then the slot is not drained any more, or somebody waits and is woken. The kernel tells the
 /// end of a stream by an edge as well, but that may come together with the data, and R2 gets the
 /// data only: so the end is told apart (EPOLLRDHUP) and the slot stays "ended", which no R changes.
+/// So is urgent data, at which R2 stops short. {@link FdTable} says what becomes of an end that is
+/// told of a number which is another's by then.
 ///
 /// **The end.** A closed scheduler gives its descriptors back when its threads have gone; sysmon,
 /// the last of them, sees to that.
@@ -383,10 +385,10 @@ final class NetPoll {
     return waiting != 0 && !sched.idle.hasPoller();
   }
 
-  /// Makes those runnable that can go on, in the queue of the calling M's P. Does not wait. Answers
-  /// how many there were.
-  int poll(M m) {
-    return wantsPoll() ? pollOnce(m) : 0;
+  /// Makes those runnable that can go on, in the queue of the calling M's P. Does not wait. True if
+  /// there was one.
+  boolean poll(M m) {
+    return wantsPoll() && pollOnce(m) != 0;
   }
 
   /// How many it found; 0 also if another one is at it.

@@ -54,7 +54,7 @@ final class P {
   private static final int TIMERS_EVERY = 16;
 
   /// A look at the sockets costs three switches: while somebody waits for one, it is taken at every
-  /// 61st dispatch, or when those have been served whom the last one found.
+  /// 61st dispatch.
   private static final int POLL_EVERY = 61;
 
   /// Up to so many wait behind the running one of a brisk P and nobody is woken for them.
@@ -322,17 +322,9 @@ final class P {
   /// Before each dispatch: looks at the sockets, now and then.
   void lookAtNet(M m) {
     if (wantsToPoll()) {
-      pollNet(m);
+      untilPoll = POLL_EVERY;
+      sched.netPoll.poll(m);
     }
-  }
-
-  /// Looks at the sockets. Whoever is found is served first before it does so again unasked: those
-  /// that come meanwhile can wait in the kernel as well as here, and what is touched now and used
-  /// thousands of dispatches later is fetched from memory twice.
-  boolean pollNet(M m) {
-    int found = sched.netPoll.poll(m);
-    untilPoll = Math.max(POLL_EVERY, found);
-    return found != 0;
   }
 
   /// Rings what is due in a heap, which may be another P's; what that makes runnable comes into
