@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 ///   {@link #stealInto}. Everybody who removes first copies what it wants and then moves `head` by
 ///   CAS: if the CAS wins, no other has taken those slots, and the owner cannot have overwritten
 ///   them meanwhile, because it writes a slot only when `tail - head < capacity`.
-/// - **Run-next.** Only the owner fills it, everybody may empty it by CAS. It is filled by
-///   `getAndSet`, a full fence: the wake-up protocol in Idle leans on that. Only an owner that
-///   tells nobody does without ({@link #offerNext}).
+/// - **Run-next.** Only the owner fills it, everybody may empty it by CAS. It is filled by a CAS, a
+///   full fence: the wake-up protocol in Idle leans on that. Only an owner that tells nobody does
+///   without ({@link #offerNext}).
 ///
 /// Go: `runqput`, `runqget`, `runqgrab`, `runqsteal`, `runqempty`
 final class RunQueue {
@@ -54,9 +54,16 @@ final class RunQueue {
 
   // The owner's side.
 
-  /// Puts `g` into the run-next slot and answers whom it pushed out, who belongs at the tail.
+  /// Puts `g` into the run-next slot and answers whom it pushed out, who belongs at the tail. Not
+  /// by `getAndSet`: where that is interpreted, a call follows the swap, the cast of what it
+  /// answers, and if there is no stack left for that one, `g` is in the queue and nobody knows.
   @Nullable G swapNext(G g) {
-    return (G) NEXT.getAndSet(this, g);
+    for (; ; ) {
+      G pushedOut = next;
+      if (NEXT.compareAndSet(this, pushedOut, g)) {
+        return pushedOut;
+      }
+    }
   }
 
   /// Puts `g` into the run-next slot if that is free, without a fence: for an owner that tells

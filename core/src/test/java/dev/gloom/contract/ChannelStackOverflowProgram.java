@@ -40,6 +40,7 @@ final class ChannelStackOverflowProgram {
   private final List<Goroutine> partners = new ArrayList<>();
   private final int[] got = new int[ATTEMPTS]; // published by join
   private final boolean[] returned = new boolean[ATTEMPTS];
+  private final Integer[] taken = new Integer[ATTEMPTS];
   private final Chan<Integer> never = Chan.make();
   private int next;
 
@@ -134,7 +135,7 @@ final class ChannelStackOverflowProgram {
     try {
       switch (deed) {
         case HAND_OVER, BUFFER -> ch.send(i + 1);
-        case TAKE -> got[i] = ch.recv() + 1;
+        case TAKE -> taken[i] = ch.recv(); // no call after it, not even to unbox
         case SELECT -> select(send(ch, i + 1, () -> i), recv(never, v -> v));
         case CLOSE -> ch.close();
       }
@@ -150,6 +151,8 @@ final class ChannelStackOverflowProgram {
       succeeded += returned[i] ? 1 : 0;
       if (!returned[i]) {
         again(i);
+      } else if (deed == Deed.TAKE) {
+        got[i] = taken[i] + 1;
       }
       if (!partners.isEmpty() && !partners.get(i).join(java.time.Duration.ofSeconds(20))) {
         throw new AssertionError(deed + ": nobody woke the partner of " + i + ", " + returned[i]);

@@ -13,7 +13,9 @@ import java.util.concurrent.locks.LockSupport;
 ///
 /// {@link #descend} calls itself until the stack is full; on the way back each level makes one
 /// attempt with a few bytes more than the one below it had. So the stack overflows at every call
-/// inside `execute` in turn, from the first to the last; further up, all goes well.
+/// inside `execute` in turn, from the first to the last; further up, all goes well. Where a level
+/// is larger than what its attempt needs, as it may be once all of it is compiled into one frame,
+/// none fails; in the interpreter some always do.
 final class StackOverflowProgram {
   /// What is done at each depth.
   enum Deed {
@@ -39,7 +41,7 @@ final class StackOverflowProgram {
   ///   code behind `execute` (Continuation.unpin) may run out of stack too
   record Outcome(int succeeded, int failed, int lost, int failedAndRan) {
     boolean good() {
-      return lost == 0 && failed > 0 && succeeded > 0 && failedAndRan <= 10;
+      return lost == 0 && succeeded > 0 && failedAndRan <= 10;
     }
 
     @Override
@@ -78,7 +80,7 @@ final class StackOverflowProgram {
           System.out.printf(
               "procs=%d %s goroutine=%b: %s rescues=%d%n",
               procs, deed, fromGoroutine, outcome, scheduler.stats().rescues());
-          if (!outcome.good() || scheduler.stats().rescues() != 0) {
+          if (!outcome.good() || outcome.failed() == 0 || scheduler.stats().rescues() != 0) {
             System.out.println("FAILED");
             System.exit(1);
           }
