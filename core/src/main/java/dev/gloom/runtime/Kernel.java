@@ -97,8 +97,6 @@ interface Kernel {
         return n <= 0 ? NOTHING : Arrays.copyOf(text, n);
       } catch (IOException e) {
         return NOTHING; // it has ended
-      } catch (OutOfMemoryError e) {
-        return NOTHING; // sysmon must go on all the same
       }
     }
   }

@@ -62,12 +62,7 @@ final class Orphans {
 
   /// O1 to O5; false if its M let go of `p` meanwhile. For sysmon.
   boolean take(P p, boolean burning) {
-    P fresh;
-    try {
-      fresh = new P(sched, p.id, p.timers);
-    } catch (OutOfMemoryError e) {
-      return false;
-    }
+    P fresh = new P(sched, p.id, p.timers); // without memory nothing has happened
     fresh.status = P.FREE;
     if (!p.casStatus(P.HELD, P.ORPHAN)) {
       return false;
@@ -157,8 +152,8 @@ final class Orphans {
   }
 
   /// Empties orphans and forgets those that their M has abandoned. Answers whether there was
-  /// anything to do. For sysmon, each round.
-  boolean look(long now) {
+  /// anything to do. For sysmon, each round; if `frugal`, only what takes no memory.
+  boolean look(long now, boolean frugal) {
     P[] orphans = sched.procs().orphans;
     if (orphans.length == 0) {
       return false;
@@ -169,14 +164,14 @@ final class Orphans {
       if (p.status == P.ABANDONED) {
         someAbandoned = true;
       } else {
-        askAgain(p, now);
+        askAgain(p, now, frugal);
         if (collect(p)) {
           found = true;
           sched.idle.wake();
         }
       }
     }
-    if (someAbandoned) {
+    if (someAbandoned && !frugal) {
       forget(orphans);
     }
     return found;
@@ -184,13 +179,13 @@ final class Orphans {
 
   /// The M may have served what O3 asked just before it could know what that meant; and it may have
   /// counted while O3 told it to keep nothing.
-  private void askAgain(P p, long now) {
+  private void askAgain(P p, long now, boolean frugal) {
     p.keepNothing();
     if ((p.request & P.PREEMPT) == 0) {
       p.ask(P.PREEMPT);
     }
     long slice = sched.hogs.sliceNanos();
-    if (Hogs.hasHelper() && p.hold.isAwakeAgain(p, sched.kernel, now, slice)) {
+    if (Hogs.hasHelper() && !frugal && p.hold.isAwakeAgain(p, sched.kernel, now, slice)) {
       sched.hogs.asked(p, now); // it computes without a P: checks can stop it
       Hogs.SIGN.raise(); // others that have stopped meanwhile do not see it
     }
@@ -198,13 +193,9 @@ final class Orphans {
 
   /// U
   private void forget(P[] orphans) {
-    try {
-      Set<P> abandoned = abandoned(orphans);
-      sched.procs(was -> new Sched.Procs(was.all, was.max, Resize.without(was.orphans, abandoned)));
-      abandoned.forEach(sched.resize::count);
-    } catch (OutOfMemoryError e) {
-      // In a later round then.
-    }
+    Set<P> abandoned = abandoned(orphans);
+    sched.procs(was -> new Sched.Procs(was.all, was.max, Resize.without(was.orphans, abandoned)));
+    abandoned.forEach(sched.resize::count);
   }
 
   private static Set<P> abandoned(P[] orphans) {

@@ -60,6 +60,10 @@ final class P {
   /// Up to so many wait behind the running one of a brisk P and nobody is woken for them.
   private static final int FEW = 4;
 
+  /// Whatever a P has kept runs here within so many dispatches: run-next, the few behind it, and
+  /// who comes between them from the global queue.
+  private static final int LAST_KEPT = 2 * FEW;
+
   /// The most that a dispatch takes on a brisk P, goroutine and all: a fifth of what it takes to
   /// wake a thread.
   static final long BRISK_NANOS = 1_000;
@@ -115,6 +119,10 @@ final class P {
 
   /// How often in a row this P ran its own run-next; owner counts up, whoever takes it away resets.
   private int ownNext;
+
+  /// Up to this dispatch something may lie here that was kept; others write it, and sysmon reads
+  /// it.
+  private long keptUntil = -1;
 
   /// Whether the last dispatches were quick ones. Owner says so, sysmon and thieves take it back.
   private boolean brisk;
@@ -199,11 +207,11 @@ final class P {
     if (keepsNext() && queue.offerNext(g)) {
       return false;
     }
-    G kicked = queue.swapNext(g);
+    boolean keeps = brisk && queue.size() < FEW;
+    G kicked = queue.swapNext(g); // from here on g is published: no call outside the try
     if (kicked == null) {
       return true;
     }
-    boolean keeps = brisk && queue.size() < FEW;
     try {
       put(kicked);
       if (keeps) {
@@ -238,6 +246,13 @@ final class P {
   void keepNothing() {
     ownNext = 0;
     brisk = false;
+    keptUntil = dispatches() + LAST_KEPT;
+  }
+
+  /// Whether something may lie here that nobody was told of. Also for a while after it was told to
+  /// keep nothing: it may have asked itself just before, and put something down just after.
+  boolean mayKeep() {
+    return keepsNext() || dispatches() <= keptUntil;
   }
 
   boolean isBrisk() {

@@ -418,8 +418,13 @@ public final class Sched {
   /// Queues what execute could not queue for lack of stack. For sysmon.
   void recoverStranded() {
     stranded = false; // before the look: what comes later sets it again
-    for (G g : registry.snapshot()) {
-      g.recover();
+    try {
+      for (G g : registry.snapshot()) {
+        g.recover();
+      }
+    } catch (OutOfMemoryError e) {
+      stranded = true;
+      throw e;
     }
     if (hasQueuedWork()) {
       idle.wake();

@@ -45,6 +45,10 @@ final class Sysmon {
 
   private static final long RESCUE_AFTER_NANOS = 10_000_000;
 
+  /// For so long after it has found no memory it does only what needs none. In a full heap each try
+  /// costs a collection or two, and a thousand a second would leave the program no time at all.
+  private static final long FRUGAL_NANOS = 1_000_000_000;
+
   private final Sched sched;
 
   /// Set by this thread before a deep sleep, cleared by whoever starts a P. Partner of Idle's
@@ -63,6 +67,8 @@ final class Sysmon {
   // This thread's own.
   private boolean hurry;
   private boolean soon;
+  private boolean frugal;
+  private long frugalSinceNanos;
   private long crowdUntilNanos = Long.MIN_VALUE;
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
@@ -139,8 +145,7 @@ final class Sysmon {
             round(now);
             sched.trace.look(now);
           } catch (OutOfMemoryError e) {
-            // What watches the scheduler's own affairs allocates nothing; the quota or the trace
-            // can be read at another time.
+            outOfMemory(now);
           }
         }
         Sched.LIVE.remove(sched);
@@ -154,6 +159,13 @@ final class Sysmon {
     } catch (Throwable e) {
       Fatal.bug(sched, "sysmon", e);
     }
+  }
+
+  /// What asks the kernel, makes a P or reads the quota can be done at another time; the rest of a
+  /// round allocates nothing.
+  void outOfMemory(long now) {
+    frugal = true;
+    frugalSinceNanos = now;
   }
 
   private void sleep() {
@@ -206,12 +218,15 @@ final class Sysmon {
   /// collector, and nobody had a chance to get on: then it only takes new readings.
   void round(long now) {
     boolean acted = false;
-    if (sched.stranded) {
+    frugal &= now - frugalSinceNanos < FRUGAL_NANOS;
+    if (sched.stranded && !frugal) {
       sched.recoverStranded();
       acted = true;
     }
-    sched.cpuFollower.look(now);
-    sched.managed.look(now);
+    if (!frugal) {
+      sched.cpuFollower.look(now);
+      sched.managed.look(now);
+    }
     sched.registry.sweep();
     if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
       readAnew(now);
@@ -230,7 +245,8 @@ final class Sysmon {
       p.seenSinceNanos = now;
       p.seenDispatches = p.dispatches();
       p.hold.forget();
-      if (p.status == P.HELD) { // the first of two looks; on a busy machine every round comes late
+      if (p.status == P.HELD
+          && !frugal) { // the first of two looks; on a busy machine every round comes late
         p.hold.isAsleep(p, sched.kernel, now, 0);
         hurry |= p.hold.suspected();
       }
@@ -250,14 +266,14 @@ final class Sysmon {
       if (nobodyWatches) {
         p.ask(P.TIMERS);
       }
-      if (p.status == P.HELD && takeFromSleeper(p, now, due)) {
+      if (p.status == P.HELD && !frugal && takeFromSleeper(p, now, due)) {
         acted = true;
         continue;
       }
       acted |= preempt(p, now, nobodyWatches);
       acted |= giveUpKept(p, now);
     }
-    return acted | sched.orphans.look(now);
+    return acted | sched.orphans.look(now, frugal);
   }
 
   /// Takes a P from an M that sleeps in the kernel without having said so.
@@ -309,7 +325,8 @@ final class Sysmon {
       return false;
     }
     long slice = sched.hogs.sliceNanos();
-    if (sched.idle.idleProcs() == 0
+    if (!frugal
+        && sched.idle.idleProcs() == 0
         && p.status == P.HELD
         && p.hold.burns(p, sched.kernel, now, sched.hogs.patienceNanos(p))
         && sched.hogs.mayBeTakenFrom(sched, p)
@@ -324,9 +341,11 @@ final class Sysmon {
       return false;
     }
     p.ask(P.PREEMPT);
-    p.hold.asked(p, sched.kernel, now);
-    sched.hogs.asked(p, now);
     p.seenSinceNanos = now;
+    if (!frugal) {
+      p.hold.asked(p, sched.kernel, now);
+    }
+    sched.hogs.asked(p, now);
     return true;
   }
 
@@ -338,12 +357,12 @@ final class Sysmon {
     long ran = dispatches - p.seenDispatches;
     boolean moved = ran != 0;
     p.seenDispatches = dispatches;
-    if (!p.keepsNext() || sched.idle.idleProcs() == 0) {
+    if (!p.mayKeep() || sched.idle.idleProcs() == 0) {
       return false;
     }
     boolean brisk = p.isBrisk();
     boolean slow = brisk ? 2 * ran * P.BRISK_NANOS < now - sleepsSinceNanos : !moved;
-    if (slow && (brisk ? !p.isEmpty() : p.queue.peekNext() != null)) {
+    if (slow && (brisk || !p.keepsNext() ? !p.isEmpty() : p.queue.peekNext() != null)) {
       p.keepNothing();
       VarHandle.fullFence(); // S1 in Idle: only now does it count as work for others
       sched.idle.wake();

@@ -71,7 +71,7 @@ class OrphansTest {
     assertTrue(p.isEmpty());
     assertNotSame(p, m.p);
     assertFalse(idle.somebodyLooks() && idle.searching() == 0, "it has decided");
-    orphans.look(0);
+    orphans.look(0, false);
     assertEquals(List.of(), listed());
   }
 
@@ -181,9 +181,9 @@ class OrphansTest {
     Still.dispatched(p);
     Orphans.abandon(m, p);
     assertEquals(before + 1, sched.counters().dispatches());
-    orphans.look(0);
+    orphans.look(0, false);
     assertEquals(before + 1, sched.counters().dispatches(), "when it is no longer listed");
-    orphans.look(0);
+    orphans.look(0, false);
     assertEquals(before + 1, sched.counters().dispatches());
   }
 
@@ -205,7 +205,7 @@ class OrphansTest {
     assertSame(fresh, fresh());
     assertSame(fresh, m.given, "it slept last");
     assertEquals(List.of(p), listed());
-    orphans.look(0);
+    orphans.look(0, false);
     assertEquals(List.of(), listed());
   }
 
@@ -257,14 +257,14 @@ class OrphansTest {
   @Test
   void sysmonEmptiesOrphansEachRound() {
     orphan();
-    assertFalse(orphans.look(0), "nothing to do");
+    assertFalse(orphans.look(0, false), "nothing to do");
     G g = still.g();
     p.put(g);
-    assertTrue(orphans.look(0));
+    assertTrue(orphans.look(0, false));
     assertEquals(List.of(g), still.global());
     assertSame(fresh(), asleep.given);
     assertEquals(List.of(p), listed(), "its M may put more there");
-    assertFalse(orphans.look(0));
+    assertFalse(orphans.look(0, false));
   }
 
   // It served the request, or counted, while sysmon was between O1 and O3.
@@ -273,7 +273,7 @@ class OrphansTest {
     orphan();
     p.served(P.PREEMPT);
     FindWorkTest.makeKeepNext(still, p);
-    orphans.look(0);
+    orphans.look(0, false);
     assertEquals(P.PREEMPT, p.request);
     assertFalse(p.keepsNext());
   }
@@ -292,7 +292,7 @@ class OrphansTest {
       // it runs
     }
     Orphans.abandon(m, p);
-    orphans.look(0);
+    orphans.look(0, false);
     p.queue.forgetTaken(); // the orphan itself, which this test still has
     Lab.await(
         "all but the last one that was stolen are collected",

@@ -2,6 +2,7 @@ package dev.gloom.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -220,6 +221,71 @@ class SysmonTest {
     p.putNext(still.g());
     pass(5);
     assertTrue(p.keepsNext());
+  }
+
+  /// Its M asks itself whether it keeps run-next, and before it puts one there a thief has taken
+  /// the one before, so that it is to keep nothing: nobody is told, and nobody can know.
+  @Test
+  void whatIsKeptInTheMomentAThiefComesIsGivenUpTooAndIsNoRescue() {
+    M asleep = still.idle(other);
+    pass(1);
+    FindWorkTest.makeKeepNext(still, p);
+    p.keepNothing();
+    assertTrue(p.queue.offerNext(still.g()));
+    assertFalse(p.keepsNext());
+    pass(1);
+    assertSame(other, asleep.given, "an M looks for work now");
+    assertEquals(0, sched.sysmon.rescues());
+  }
+
+  @Test
+  void afterAFewDispatchesNothingThatWasKeptIsLeft() {
+    still.idle(other);
+    p.keepNothing();
+    assertTrue(p.mayKeep());
+    for (int i = 0; i < 9; i++) {
+      Still.dispatched(p);
+    }
+    assertFalse(p.mayKeep());
+    pass(1);
+    p.put(still.g());
+    muted(() -> pass(11));
+    assertEquals(1, sched.sysmon.rescues(), "a bug like any other");
+  }
+
+  // Without memory.
+
+  /// Each look at a thread takes memory, and so does a P in place of the one that is taken.
+  @Test
+  void withoutMemoryItDoesOnlyWhatNeedsNoneForASecond() {
+    M asleep = still.idle(other);
+    sched.idle.acquire();
+    M m = still.busy(p);
+    still.kernel.sleeps(m);
+    p.put(still.g());
+    pass(2);
+    int asked = still.kernel.asked;
+    assertTrue(asked > 0);
+    assertSame(p, still.p(0), "one look is not enough");
+    sched.sysmon.outOfMemory(now);
+    pass(999);
+    assertEquals(asked, still.kernel.asked, "nobody is asked");
+    assertSame(p, still.p(0), "nothing is taken");
+    assertEquals(P.PREEMPT, p.request, "slices go on");
+    pass(3);
+    assertTrue(still.kernel.asked > asked);
+    assertNotSame(p, still.p(0), "it sleeps, and has been found out");
+    assertSame(still.p(0), asleep.given);
+  }
+
+  @Test
+  void whoeverIsStrandedWithoutMemoryIsLookedForLater() {
+    sched.stranded = true;
+    sched.sysmon.outOfMemory(now);
+    pass(999);
+    assertTrue(sched.stranded);
+    pass(1);
+    assertFalse(sched.stranded);
   }
 
   // The safety net.
