@@ -64,6 +64,7 @@ final class Orphans {
   boolean take(P p, boolean burning) {
     P fresh = new P(sched, p.id, p.timers); // without memory nothing has happened
     fresh.status = P.FREE;
+    fresh.globalAt = Math.max(0, p.globalAt - p.tick); // it does not begin with the global queue
     if (!p.casStatus(P.HELD, P.ORPHAN)) {
       return false;
     }

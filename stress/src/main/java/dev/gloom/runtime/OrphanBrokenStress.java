@@ -48,12 +48,12 @@ public class OrphanBrokenStress {
     @Actor
     public void sysmon() {
       take();
-      sched.orphans.look(0);
+      sched.orphans.look(0, false);
     }
 
     @Arbiter
     public void end(L_Result r) {
-      sched.orphans.look(0);
+      sched.orphans.look(0, false);
       r.r1 = outcome();
     }
   }

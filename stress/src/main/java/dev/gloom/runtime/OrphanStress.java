@@ -44,7 +44,7 @@ public class OrphanStress {
       }
       var fresh = new P(sched, p.id, p.timers);
       sched.procs(was -> new Sched.Procs(new P[] {fresh}, 1, new P[] {p}));
-      sched.orphans.look(0);
+      sched.orphans.look(0, false);
       return true;
     }
 
@@ -117,12 +117,12 @@ public class OrphanStress {
     public void sysmonAndAThief() {
       take();
       steal();
-      sched.orphans.look(0);
+      sched.orphans.look(0, false);
     }
 
     @Arbiter
     public void end(L_Result r) {
-      sched.orphans.look(0);
+      sched.orphans.look(0, false);
       r.r1 = outcome();
     }
   }
