@@ -223,7 +223,9 @@ final class FindWork {
     }
     if ((request & P.TIMERS) != 0) { // last: whom it wakes is no part of that chain
       p.served(P.TIMERS);
-      p.ringDue(p.timers);
+      for (P q : sched.procs().all) {
+        p.ringDue(q.timers);
+      }
     }
   }
 

@@ -33,7 +33,7 @@ final class P {
   /// maxProcs shrinks: the holder asks whether this P goes, and then gives everything away.
   static final int RETIRE = 2;
 
-  /// Sysmon says: an alarm of this P is due.
+  /// Sysmon says: an alarm is due, of this P or of one that does not get to it.
   static final int TIMERS = 4;
 
   /// There was one P and now there are more: what the holder put into its rings without a word is

@@ -264,7 +264,7 @@ final class Sysmon {
       }
       boolean nobodyWatches = due && sched.idle.watchUntil() > now;
       if (nobodyWatches) {
-        p.ask(P.TIMERS);
+        tellOfAlarm(p);
       }
       if (p.status == P.HELD && !frugal && takeFromSleeper(p, now, due)) {
         acted = true;
@@ -274,6 +274,20 @@ final class Sysmon {
       acted |= giveUpKept(p, now);
     }
     return acted | sched.orphans.look(now, frugal);
+  }
+
+  /// Tells a P that an alarm of its own is due; and if it has not got to it since the last round,
+  /// all others too: its goroutine computes, or its thread waits for a core.
+  private void tellOfAlarm(P p) {
+    if ((p.request & P.TIMERS) == 0) {
+      p.ask(P.TIMERS);
+      return;
+    }
+    for (P q : sched.procs().all) {
+      if (q.status == P.HELD) {
+        q.ask(P.TIMERS);
+      }
+    }
   }
 
   /// Takes a P from an M that sleeps in the kernel without having said so.

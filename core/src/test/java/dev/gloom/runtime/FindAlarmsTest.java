@@ -146,6 +146,17 @@ class FindAlarmsTest {
     assertEquals(0, p.request);
   }
 
+  @Test
+  void processorThatIsToldRingsWhatOthersDoNotGetTo() {
+    still.clock.stopAt(500);
+    p.put(still.g());
+    G woken = still.g();
+    still.p(2).timers.add(waking(m, woken, 400));
+    p.ask(P.TIMERS);
+    assertSame(woken, next());
+    assertEquals(0, p.request);
+  }
+
   // Others' alarms.
 
   @Test

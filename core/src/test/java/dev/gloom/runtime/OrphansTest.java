@@ -77,6 +77,25 @@ class OrphansTest {
 
   // O1 to O5.
 
+  /// Or in a crowd of goroutines that block, those in the global queue would always come first, and
+  /// one that sleeps for a millisecond waits for all of them.
+  @Test
+  void newProcessorGoesOnWhereTheOldOneWasWithTheGlobalQueue() {
+    orphan();
+    P fresh = fresh();
+    G global = still.g();
+    G local = still.g();
+    sched.global.put(global);
+    fresh.put(local);
+    assertSame(local, FindWork.queued(sched, fresh));
+    fresh.put(local);
+    for (int i = 0; i < 61; i++) {
+      Still.dispatched(fresh);
+    }
+    assertSame(global, FindWork.queued(sched, fresh));
+    FindWork.queued(sched, fresh);
+  }
+
   @Test
   void slotGetsANewProcessorAndTheOldOneIsListed() {
     orphan();

@@ -381,6 +381,11 @@ class SysmonTest {
     pass(1);
     assertEquals(P.TIMERS, p.request);
     assertEquals(0, other.request, "only the one whose alarm it is");
+    p.served(P.TIMERS);
+    pass(1);
+    assertEquals(0, other.request, "that one has looked");
+    pass(1);
+    assertEquals(P.TIMERS, other.request, "it does not get to it");
   }
 
   @Test
@@ -399,7 +404,7 @@ class SysmonTest {
     assertEquals(P.TIMERS, p.request);
     pass(1);
     assertEquals(P.TIMERS | P.PREEMPT, p.request, "nobody waits but the alarm");
-    assertEquals(0, other.request);
+    assertEquals(P.TIMERS, other.request);
   }
 
   @Test
