@@ -20,7 +20,17 @@ import org.junit.jupiter.api.Timeout;
 /// depends on time.
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CheckTest {
-  private static final Sched SCHED = new Sched(1, new Knobs(1, false, true));
+  /// Its kernel says of no thread that it sleeps: one may, inside the JVM, and would lose its P.
+  private static final Sched SCHED =
+      new Sched(
+          1,
+          new Knobs(1, false, true),
+          42,
+          Clock.SYSTEM,
+          Parker.SYSTEM,
+          Cpus.ofProcess(),
+          new Still.HandKernel());
+
   private static final Check CHECK = new Check();
 
   private final List<String> order = Collections.synchronizedList(new ArrayList<>());
