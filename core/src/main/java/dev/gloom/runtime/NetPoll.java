@@ -318,9 +318,9 @@ final class NetPoll {
         }
         return true;
       }
+      // One that is interrupted would not wait, and must get what is there.
       if (SocketPollers.READERS.isDrained(fd)
-          && !Thread.currentThread()
-              .isInterrupted() // it would not wait, and must get what is there
+          && !Thread.currentThread().isInterrupted()
           && VAIN.expected(fd)) {
         return false;
       }

@@ -245,8 +245,8 @@ final class Sysmon {
       p.seenSinceNanos = now;
       p.seenDispatches = p.dispatches();
       p.hold.forget();
-      if (p.status == P.HELD
-          && !frugal) { // the first of two looks; on a busy machine every round comes late
+      // The first of two looks; on a busy machine every round comes late.
+      if (p.status == P.HELD && !frugal) {
         p.hold.isAsleep(p, sched.kernel, now, 0);
         hurry |= p.hold.suspected();
       }

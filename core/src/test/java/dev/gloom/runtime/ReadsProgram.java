@@ -2,6 +2,7 @@ package dev.gloom.runtime;
 
 import dev.gloom.Gloom;
 import dev.gloom.Scheduler;
+import dev.gloom.api.Lab;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.DatagramPacket;
@@ -368,9 +369,10 @@ final class ReadsProgram {
       socket.connect(InetAddress.getLoopbackAddress(), port);
       socket.setSoTimeout(100);
       var packet = new DatagramPacket(new byte[10], 10);
+      Thread receiver = Thread.currentThread();
       Gloom.go(
           () -> {
-            Thread.sleep(20); // it waits, and is told
+            Lab.await("it waits", () -> receiver.getState() == Thread.State.TIMED_WAITING);
             socket.send(new DatagramPacket(new byte[1], 1));
           });
       receivesNothing(socket, packet);
