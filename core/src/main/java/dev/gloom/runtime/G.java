@@ -193,7 +193,11 @@ public final class G implements Executor, Runnable {
       boolean tellOthers = sched.enqueue(m, this);
       published = true;
       if (tellOthers) {
-        sched.idle.wake();
+        if (m == null) {
+          sched.idle.wakeFromOutside();
+        } else {
+          sched.idle.wake();
+        }
       }
     } catch (StackOverflowError e) {
       // No call in here: there is no stack for one.

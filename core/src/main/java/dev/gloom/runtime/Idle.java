@@ -17,6 +17,11 @@ import org.jspecify.annotations.Nullable;
 /// So: whoever makes a goroutine runnable wakes one M **if a P is idle and no M searches**. The one
 /// that is woken searches; when it finds something and sees more, it wakes the next.
 ///
+/// A thread that is no M cannot run what it submits. If it submits several, a chain in which each M
+/// wakes the next would start the second only when the first is awake, tens of microseconds later,
+/// and the kernel tends to put it on the core of the one that wakes it, which is busy. So such a
+/// thread wakes on **while fewer Ms search than goroutines wait in the global queue**.
+///
 /// **No lost wake-up.** Work is published in a queue, and three words decide: `idleCount`,
 /// `searching`, and the queues themselves.
 ///
@@ -24,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// submitter                          M without work
 /// S1 publish work; full fence        I1 idleCount++ ; full fence
 /// S2 idleCount == 0? done            I2 searching-- if it searched ; full fence
-/// S3 searching != 0? done            I3 look at all queues again; work there? take a P back
+/// S3 enough searching? done          I3 look at all queues again; work there? take a P back
 /// S4 wake an M                       I4 sleep
 /// ```
 ///
@@ -33,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 /// Go's `needspinning` unnecessary. There are two more ways to lose the searcher that S3 relied on:
 /// a searcher that *found* work looks again too and wakes another ({@link #foundWork}); and in
 /// {@link #wake} whoever counted itself as searcher, but found no idle P any more, starts over if
-/// there is one now.
+/// there is one now. Enough is one at least, so whoever wants more only wakes more.
 ///
 /// The fence in S1: into run-next by an atomic swap; into the global queue by the volatile release
 /// of its lock; into a ring by a fence of its own, for whom run-next pushed out as for one that
@@ -60,7 +65,9 @@ import org.jspecify.annotations.Nullable;
 /// If A2 misses I1, then I5 sees A1. If A3 sees a time that W1 is about to replace by a later one,
 /// A1 came before W1, and W2 sees it. A searcher counts as one that will go idle: A4 wakes nobody
 /// then, and the searcher does I5 if it finds nothing, and else looks whether a watcher is missing
-/// ({@link #foundWork}). {@link #wake} takes the watcher only if that leaves no P idle.
+/// ({@link #foundWork}). {@link #wake} takes the watcher only if that leaves no P idle; then there
+/// is no need for it, and it goes before the Ms that have slept for longer: else a third M would
+/// take turns with the two that two Ps need.
 ///
 /// **The poller.** While all Ps are idle and a goroutine waits for a socket, one idle M, the
 /// poller, sleeps in the kernel until one is ready; then it takes an idle P and makes its goroutine
@@ -147,10 +154,20 @@ final class Idle {
 
   /// Called after work was published with a full fence: S2 to S4.
   void wake() {
-    while (idleCount != 0 && searching == 0) {
+    wake(1);
+  }
+
+  /// The same from a thread that is no M, after it put something into the global queue.
+  void wakeFromOutside() {
+    wake(Math.max(1, sched.global.size()));
+  }
+
+  /// Wakes an M if a P is idle and fewer than `enough` search.
+  private void wake(int enough) {
+    for (int s = searching; idleCount != 0 && s < enough; s = searching) {
       Headroom.check(); // a P taken from the list must reach an M
-      if (!SEARCHING.compareAndSet(this, 0, 1)) {
-        return;
+      if (!SEARCHING.compareAndSet(this, s, s + 1)) {
+        continue; // somebody began to search, or ended
       }
       lock.acquire();
       P p = idlePs;
@@ -160,20 +177,22 @@ final class Idle {
         p.link = null;
         idleCount = idleCount - 1;
         starts = starts + 1;
-        m = idleMs;
+        boolean last = idleCount == 0;
+        m = last ? watcher : null;
         if (m != null) {
-          idleMs = m.idleNext;
-          if (idleMs != null) {
-            idleMs.idlePrevious = null;
-          }
-          m.idleNext = null;
-          m.inIdleList = false;
-          idleMCount--;
-        } else if (idleCount == 0) {
-          m = watcher;
           watcher = null;
           watchUntil = Alarm.NEVER;
-          if (m == null) {
+        } else {
+          m = idleMs;
+          if (m != null) {
+            idleMs = m.idleNext;
+            if (idleMs != null) {
+              idleMs.idlePrevious = null;
+            }
+            m.idleNext = null;
+            m.inIdleList = false;
+            idleMCount--;
+          } else if (last) {
             m = poller;
             poller = null;
           }

@@ -47,6 +47,41 @@ class IdleTest {
   }
 
   @Test
+  void oneThatIsNoMOfOursWakesAsManyAsItsGoroutinesWait() {
+    M first = still.idle(still.p(1));
+    M second = still.idle(still.p(2));
+    M third = still.idle(still.p(3));
+    sched.global.put(still.g());
+    idle.wakeFromOutside();
+    assertEquals(List.of(third), List.copyOf(still.parker.woken));
+    idle.wakeFromOutside();
+    assertEquals(1, idle.searching(), "one searches for the one that waits");
+    sched.global.put(still.g());
+    idle.wakeFromOutside();
+    assertEquals(List.of(third, second), List.copyOf(still.parker.woken));
+    assertEquals(2, idle.searching());
+    assertNull(first.given);
+  }
+
+  @Test
+  void fromOutsideOneIsWokenEvenIfOthersWereQuickerToTakeIt() {
+    M m = still.idle(still.p(1));
+    idle.wakeFromOutside(); // the global queue is empty again
+    assertSame(still.p(1), m.given);
+  }
+
+  @Test
+  void goroutinesStartedFromOutsideWakeOneEach() {
+    M first = still.idle(still.p(1));
+    M second = still.idle(still.p(2));
+    for (G g : still.gs(2)) {
+      g.thread().start();
+    }
+    assertEquals(List.of(second, first), List.copyOf(still.parker.woken));
+    assertEquals(2, sched.global.size());
+  }
+
+  @Test
   void nobodyIsWokenWithoutAnIdleProcessor() {
     idle.join(still.busy(null)); // a thread would be there
     idle.wake();

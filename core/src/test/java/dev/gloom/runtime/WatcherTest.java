@@ -391,6 +391,24 @@ class WatcherTest {
     assertEquals(5_000, idle.watchUntil(), "and the next that goes idle watches");
   }
 
+  // It slept for less time than the others, and with no idle P there is nothing to watch for.
+  @Test
+  void watcherIsTakenForTheLastIdleProcessorBeforeThoseThatSleepForLonger() {
+    M third = still.busy(null);
+    idle.join(third);
+    M other = still.idle(still.p(2));
+    put(still.p(0), 5_000);
+    M watcher = still.idle(still.p(1));
+    idle.wake();
+    assertEquals(List.of(other), woken());
+    assertTrue(idle.await(other));
+    sched.global.put(still.g());
+    idle.foundWork(other);
+    assertEquals(List.of(watcher), woken());
+    assertNull(third.given);
+    assertEquals(Alarm.NEVER, idle.watchUntil());
+  }
+
   @Test
   void watcherEndsWithTheOthers() {
     put(still.p(0), 5_000);

@@ -74,39 +74,47 @@ class IdleModel {
 
   /// Idle.wake: S2 to S4.
   final void wake() {
-    while (idleCount != 0 && searching == 0) {
-      if (wakeOnce()) {
-        return;
+    wake(1);
+  }
+
+  /// Idle.wakeFromOutside.
+  final void wakeFromOutside() {
+    wake(Math.max(1, global.size()));
+  }
+
+  private void wake(int enough) {
+    for (int s = searching; idleCount != 0 && s < enough; s = searching) {
+      if (SEARCHING.compareAndSet(this, s, s + 1)) {
+        if (startOne()) {
+          return;
+        }
+        SEARCHING.getAndAdd(this, -1);
       }
-      SEARCHING.getAndAdd(this, -1);
     }
   }
 
   /// Idle.wake that does not start over when it found no P.
   final void wakeWithoutStartingOver() {
-    if (idleCount != 0 && searching == 0 && !wakeOnce()) {
+    if (idleCount != 0 && searching == 0 && SEARCHING.compareAndSet(this, 0, 1) && !startOne()) {
       SEARCHING.getAndAdd(this, -1);
     }
   }
 
-  /// False if the caller counts as a searcher and has found no P.
-  private boolean wakeOnce() {
-    if (!SEARCHING.compareAndSet(this, 0, 1)) {
-      return true;
-    }
+  /// False if there is no P; the caller counts as a searcher.
+  private boolean startOne() {
     boolean found = false;
     lock.acquire();
     if (idlePs != 0) {
       idlePs--;
       idleCount = idleCount - 1;
       found = true;
-      if (inIdleList) {
+      if (idleCount == 0 && watcher != NOBODY) {
+        watcher = NOBODY;
+        watchUntil = Alarm.NEVER;
+      } else if (inIdleList) {
         inIdleList = false;
       } else if (otherMs != 0) {
         otherMs--;
-      } else if (idleCount == 0) {
-        watcher = NOBODY;
-        watchUntil = Alarm.NEVER;
       } // else a new M is started
     }
     lock.held = 0;

@@ -70,6 +70,36 @@ public class WakeupStress {
 
   @JCStressTest
   @JCStressMeta(Grading.Sound.class)
+  @Description("from a thread that is no M, against an M that searched; one waits already")
+  @State
+  public static class OutsideAgainstSearcher extends IdleModel {
+    private final G g = newG(2);
+
+    public OutsideAgainstSearcher() {
+      super(1, 1);
+      global.put(newG(1));
+    }
+
+    @Actor
+    public void submitter() {
+      global.put(g);
+      wakeFromOutside();
+    }
+
+    @Actor
+    public void m() {
+      global.take();
+      foundWork();
+    }
+
+    @Arbiter
+    public void end(L_Result r) {
+      r.r1 = outcome();
+    }
+  }
+
+  @JCStressTest
+  @JCStressMeta(Grading.Sound.class)
   @Description("into run-next, by a swap")
   @State
   public static class RunNext extends IdleModel {
