@@ -36,7 +36,7 @@ class NetFuzzTest {
   @Test
   @Timeout(120)
   void leavesNothingBehind() throws Exception {
-    Lab.seeded(seed -> fuzz(seed, 20));
+    Lab.seeded(seed -> fuzz(seed, 60));
   }
 
   @Test
