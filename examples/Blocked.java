@@ -152,7 +152,7 @@ static File fifo(Path path) throws Exception {
 }
 
 static final ScheduledExecutorService LATER =
-    Executors.newScheduledThreadPool(4, Thread.ofPlatform().daemon().factory());
+    Executors.newScheduledThreadPool(2, Thread.ofPlatform().daemon().factory());
 
 static <T> Future<T> later(Callable<T> action) {
   return LATER.schedule(action, HOLD_MILLIS, TimeUnit.MILLISECONDS);
