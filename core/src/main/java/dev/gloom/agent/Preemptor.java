@@ -5,6 +5,8 @@ import dev.gloom.runtime.Hogs;
 import dev.gloom.runtime.Preemption;
 import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -12,7 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /// The helper thread of preemption, layer 2: when sysmon has asked a goroutine to stop, this one
-/// looks at its stack, sees to it that the classes there have checks, and arms them.
+/// looks at its stack and arms the checks of the classes there. Those that have none yet get them
+/// at the next good moment ({@link Wanted}); until then the one that was caught is left to layer 3.
 ///
 /// It is a thread of its own because it waits: for a handshake with the thread that hogs, for the
 /// JVM to change a class. Sysmon must not.
@@ -34,6 +37,11 @@ final class Preemptor implements Runnable {
   private static final long DISARM_AFTER_NANOS = 1_000_000_000;
   private static final long DISARM_LOOK_NANOS = 250_000_000;
 
+  /// How often it looks for a good moment: soon at first, then ever more rarely.
+  private static final long FIRST_LOOK_NANOS = 2_000_000;
+
+  private static final long RARE_LOOK_NANOS = 50_000_000;
+
   /// To find the goroutine takes time in proportion to how many there are: this much of a CPU.
   private static final int REST_FACTOR = 20;
 
@@ -43,6 +51,8 @@ final class Preemptor implements Runnable {
   private final Hogs settings;
 
   private final Sites sites = new Sites();
+  private final Wanted wanted = new Wanted();
+  private long lookNanos = FIRST_LOOK_NANOS;
   private boolean opened;
   private boolean anyArmed;
 
@@ -121,12 +131,36 @@ final class Preemptor implements Runnable {
     if (!hogs.isEmpty()) {
       stop(hogs);
     }
+    boolean off = settings.mode() == Preemption.Mode.OFF;
+    if (off) {
+      wanted.clear();
+    }
+    if (!wanted.isEmpty()) {
+      weaveWhatIsRipe();
+    }
     if (anyArmed) {
-      boolean off = settings.mode() == Preemption.Mode.OFF;
       anyArmed = sites.disarm(System.nanoTime(), off ? 0 : DISARM_AFTER_NANOS);
+    }
+    if (!wanted.isEmpty()) {
+      LockSupport.parkNanos(this, lookNanos);
+    } else if (anyArmed) {
       LockSupport.parkNanos(this, DISARM_LOOK_NANOS);
     } else {
       LockSupport.park(this);
+    }
+  }
+
+  private void weaveWhatIsRipe() {
+    long start = System.nanoTime();
+    var running = new HashMap<Long, Set<String>>();
+    for (Thread thread : Hogs.running()) {
+      running.put(thread.threadId(), classes(thread.getStackTrace(), Integer.MAX_VALUE));
+    }
+    long now = System.nanoTime();
+    lookNanos = Math.max(Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS), (now - start) * REST_FACTOR);
+    for (String name : wanted.ripe(running, now)) {
+      weaving.weave(name);
+      arm(name);
     }
   }
 
@@ -142,8 +176,10 @@ final class Preemptor implements Runnable {
         return;
       }
       long start = System.nanoTime();
-      for (Hogs.Hog hog : left) {
-        arm(hog, classes);
+      for (Iterator<Hogs.Hog> hog = left.iterator(); hog.hasNext(); ) {
+        if (waitsForChecks(hog.next(), classes)) {
+          hog.remove();
+        }
       }
       long cost = System.nanoTime() - start;
       LockSupport.parkNanos(this, TRY_NANOS);
@@ -156,23 +192,37 @@ final class Preemptor implements Runnable {
     }
   }
 
-  private void arm(Hogs.Hog hog, int most) {
+  /// Arms the classes on its stack. True if one of them has no checks yet: what runs there now
+  /// never will have any.
+  private boolean waitsForChecks(Hogs.Hog hog, int most) {
     Thread thread = hog.thread();
     if (thread == null) {
-      return;
+      return false;
     }
     Set<String> names = classes(thread.getStackTrace(), most);
     if (names.isEmpty() || !hog.goesOn()) {
-      return;
+      return false;
     }
     open();
+    boolean waits = false;
     for (String name : names) {
-      if (!sites.has(name)) {
-        weaving.weave(name);
+      if (sites.has(name) || weaving.wasCaught(name)) {
+        arm(name);
+      } else {
+        wanted.add(name);
+        lookNanos = FIRST_LOOK_NANOS;
+        waits = true;
       }
-      sites.arm(name, System.nanoTime());
-      anyArmed = true;
     }
+    if (waits) {
+      hog.cannotStop();
+    }
+    return waits;
+  }
+
+  private void arm(String name) {
+    sites.arm(name, System.nanoTime());
+    anyArmed = true;
   }
 
   /// The first few classes of the application on a stack, from its top.

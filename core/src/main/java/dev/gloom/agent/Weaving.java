@@ -82,6 +82,11 @@ final class Weaving implements ClassFileTransformer {
     return true;
   }
 
+  /// Whether the classes of this name have been dealt with.
+  boolean wasCaught(String name) {
+    return caught.contains(name);
+  }
+
   private boolean retransform(Class<?> type) {
     try {
       return Retransformation.of(instrumentation, type);

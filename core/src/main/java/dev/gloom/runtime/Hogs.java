@@ -171,6 +171,20 @@ public final class Hogs {
     return found;
   }
 
+  /// The virtual threads that run at this moment, of all schedulers. Takes time in proportion to
+  /// how many goroutines there are.
+  public static List<Thread> running() {
+    var found = new ArrayList<Thread>();
+    for (Sched s : Sched.LIVE) {
+      for (G g : s.registry.snapshot()) {
+        if (g.runsOn() != null) {
+          found.add(g.thread());
+        }
+      }
+    }
+    return found;
+  }
+
   private static void add(List<Hog> found, Sched s, P[] ps) {
     for (P p : ps) {
       if (p.caught) {
