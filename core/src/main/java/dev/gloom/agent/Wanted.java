@@ -15,13 +15,13 @@ import java.util.Set;
 /// taken a tenth of one. Meanwhile its processor can be taken (layer 3).
 ///
 /// So a class is changed when no goroutine that runs has it on its stack; or when one has been in
-/// it for half a second, since that one may never end, and the next is to be stopped. If others
-/// come and go all the time it stays as it is, and layer 3 sees to them.
+/// it for two seconds, since that one may never end, and the next is to be stopped. If others come
+/// and go all the time it stays as it is, and layer 3 sees to them.
 ///
 /// Not seen: who waits inside (it seldom goes on to compute for long), who was out between two
 /// looks, and who comes in while the JVM changes the class.
 final class Wanted {
-  static final long STAY_NANOS = 500_000_000;
+  static final long STAY_NANOS = 2_000_000_000;
 
   /// By the name of the class: the ids of the threads that were in it at the last look, and since
   /// when.

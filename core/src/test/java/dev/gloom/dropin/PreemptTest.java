@@ -56,6 +56,13 @@ class PreemptTest {
   }
 
   @Test
+  void adaptiveDoesNotSlowDownTheOneThatIsCaught() throws Exception {
+    var child = run("preempt=adaptive,maxprocs=1", "request");
+    assertEquals("", child.err());
+    assertTrue(child.figure("first") <= 5 * child.figure("median"), child.out());
+  }
+
+  @Test
   void aShorterSliceIsKept() throws Exception {
     var child = run("preempt=eager,maxprocs=1,slice=2", "stop", "arithmetic");
     assertTrue(child.figure("quarter") <= 8_000, child.out());
