@@ -192,8 +192,8 @@ final class Preemptor implements Runnable {
     }
   }
 
-  /// Arms the classes on its stack. True if one of them has no checks yet: what runs there now
-  /// never will have any.
+  /// Arms the classes on its stack. True if none of them has checks yet: what runs there now never
+  /// will have any.
   private boolean waitsForChecks(Hogs.Hog hog, int most) {
     Thread thread = hog.thread();
     if (thread == null) {
@@ -204,14 +204,13 @@ final class Preemptor implements Runnable {
       return false;
     }
     open();
-    boolean waits = false;
+    boolean waits = true;
     for (String name : names) {
       if (sites.has(name) || weaving.wasCaught(name)) {
         arm(name);
-      } else {
-        wanted.add(name);
+        waits = false;
+      } else if (wanted.add(name)) {
         lookNanos = FIRST_LOOK_NANOS;
-        waits = true;
       }
     }
     if (waits) {

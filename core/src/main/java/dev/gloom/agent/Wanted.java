@@ -27,8 +27,9 @@ final class Wanted {
   /// when.
   private final Map<String, Map<Long, Long>> insiders = new HashMap<>();
 
-  void add(String name) {
-    insiders.putIfAbsent(name, Map.of());
+  /// False if it is wanted already.
+  boolean add(String name) {
+    return insiders.putIfAbsent(name, Map.of()) == null;
   }
 
   boolean isEmpty() {

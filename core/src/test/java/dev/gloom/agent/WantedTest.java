@@ -19,8 +19,8 @@ class WantedTest {
 
   @BeforeEach
   void twoAreWanted() {
-    wanted.add("A");
-    wanted.add("B");
+    assertTrue(wanted.add("A"));
+    assertTrue(wanted.add("B"));
   }
 
   @Test
@@ -54,7 +54,7 @@ class WantedTest {
   void askedForTwiceIsNoNewBeginning() {
     var inside = Map.of(1L, Set.of("A", "B"));
     wanted.ripe(inside, NOW);
-    wanted.add("A");
+    assertFalse(wanted.add("A"));
     assertTrue(wanted.ripe(inside, LATER).contains("A"));
   }
 
