@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /// A thread that is no M cannot run what it submits. If it submits several, a chain in which each M
 /// wakes the next would start the second only when the first is awake, tens of microseconds later,
 /// and the kernel tends to put it on the core of the one that wakes it, which is busy. So such a
-/// thread wakes on **while fewer Ms search than goroutines wait in the global queue**.
+/// thread wakes on **while fewer Ms search than goroutines wait in the global queue**, up to half
+/// as many as Ps are busy, and one.
 ///
 /// **No lost wake-up.** Work is published in a queue, and three words decide: `idleCount`,
 /// `searching`, and the queues themselves.
@@ -159,7 +160,8 @@ final class Idle {
 
   /// The same from a thread that is no M, after it put something into the global queue.
   void wakeFromOutside() {
-    wake(Math.max(1, sched.global.size()));
+    int busy = sched.maxProcs() - idleCount;
+    wake(Math.max(1, Math.min(sched.global.size(), (busy + 1) / 2 + 1)));
   }
 
   /// Wakes an M if a P is idle and fewer than `enough` search.

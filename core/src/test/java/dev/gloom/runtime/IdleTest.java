@@ -64,6 +64,19 @@ class IdleTest {
   }
 
   @Test
+  void fromOutsideTooNoMoreAreWokenThanHalfOfTheBusyOnesAndOne() {
+    var many = new Still(8);
+    for (int i = 0; i < 8; i++) {
+      many.idle(many.p(i));
+    }
+    for (int i = 0; i < 8; i++) {
+      many.sched.global.put(many.g());
+      many.sched.idle.wakeFromOutside();
+    }
+    assertEquals(2, many.sched.idle.searching(), "all that are busy search");
+  }
+
+  @Test
   void fromOutsideOneIsWokenEvenIfOthersWereQuickerToTakeIt() {
     M m = still.idle(still.p(1));
     idle.wakeFromOutside(); // the global queue is empty again

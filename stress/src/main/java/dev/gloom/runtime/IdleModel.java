@@ -77,7 +77,7 @@ class IdleModel {
     wake(1);
   }
 
-  /// Idle.wakeFromOutside.
+  /// Idle.wakeFromOutside, with many busy Ps.
   final void wakeFromOutside() {
     wake(Math.max(1, global.size()));
   }
