@@ -3,8 +3,12 @@ package dev.gloom.agent;
 /// The instructions of the JVM, as far as a weaver has to know them: how long they are, and where
 /// they go.
 final class Instructions {
+  static final int ICONST_0 = 0x03;
+  static final int ICONST_1 = 0x04;
   static final int LDC_W = 0x13;
+  static final int POP = 0x57;
   static final int IFEQ = 0x99;
+  static final int GOTO = 0xa7;
   static final int JSR = 0xa8;
   static final int RET = 0xa9;
   static final int TABLESWITCH = 0xaa;

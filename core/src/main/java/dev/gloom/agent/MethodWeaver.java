@@ -7,7 +7,20 @@ import java.util.Arrays;
 /// maps.
 ///
 /// A check goes before the branch that leads back, so a loop that is left passes it once more than
-/// it goes round. Whoever jumps to that branch jumps to its check.
+/// it goes round. Whoever jumps to that branch jumps to its check. Before a `goto`, which is how
+/// compilers end a `for` or a `while`, it stands in a path of its own:
+///
+/// ```
+///                poll         whether anybody is to stop
+///                ifeq head    almost always
+///                check
+///                goto head
+/// ```
+///
+/// So C2 sees two loops with one head, and no call in the inner one. A loop with a call in it, even
+/// one that is never made, C2 neither unrolls nor polls for safepoints if it counts: one hog would
+/// keep the collector, and with it everybody, waiting to its end. Before a branch that has a
+/// condition there is no such path: what comes behind it would need a stack map that is not there.
 ///
 /// Other attributes of the code are dropped: they may refer to places too, and the JVM reads none
 /// of them (annotations of types in the body are for tools that read class files).
@@ -17,6 +30,8 @@ final class MethodWeaver {
 
   /// What the JIT compiles at most: -XX:HugeMethodLimit.
   private static final int COMPILED = 8_000;
+
+  private static final int IFEQ_LENGTH = 3;
 
   private static final byte[] LINES = Pool.ascii("LineNumberTable");
   private static final byte[] VARIABLES = Pool.ascii("LocalVariableTable");
@@ -34,13 +49,25 @@ final class MethodWeaver {
 
   private int loopCount;
 
-  /// Whether a check goes before the instruction at a place.
-  private boolean[] checked = {};
+  /// What goes before the instruction at a place.
+  private byte[] before = {};
+
+  private static final byte NOTHING = 0;
+  private static final byte CHECK = 1;
+  private static final byte POLL_AND_CHECK = 2;
+
+  /// How long each of these is.
+  private final int[] lengths = new int[3];
 
   /// Where each place is afterwards; a check that goes before it included.
   private int[] moved = {};
 
-  private int checkLength;
+  /// The instructions of a check.
+  ///
+  /// @param poll leaves an int: 0 unless somebody is to stop
+  /// @param check stops the caller, if it is the one
+  /// @param stack how much of the stack either needs
+  record Calls(byte[] poll, byte[] check, int stack) {}
 
   /// For the Code attribute at `attribute`.
   MethodWeaver(ClassBytes file, Pool pool, int attribute) {
@@ -109,12 +136,12 @@ final class MethodWeaver {
     if (!any && loopCount == 0) {
       return false;
     }
-    checked = new boolean[length];
-    checked[0] = atEntry;
+    before = new byte[length];
+    before[0] = atEntry ? CHECK : NOTHING;
     for (int i = 0; i < loopCount; i += 2) {
       int pc = loops[i];
       if (pc + loops[i + 1] > initialised) {
-        checked[pc] = true;
+        before[pc] = file.u1(start + pc) == Instructions.GOTO ? POLL_AND_CHECK : CHECK;
         any = true;
       }
     }
@@ -123,22 +150,27 @@ final class MethodWeaver {
 
   // The new code.
 
-  /// The Code attribute with `check` at all places that were found, which needs this much more
-  /// stack. Throws {@link LeftAlone} if it would be too large.
-  Output withChecks(byte[] check, int stack) {
-    checkLength = check.length;
+  /// The Code attribute with `calls` at all places that were found. Throws {@link LeftAlone} if it
+  /// would be too large.
+  Output withChecks(Calls calls) {
+    lengths[CHECK] = calls.check.length;
+    lengths[POLL_AND_CHECK] = calls.poll.length + IFEQ_LENGTH + calls.check.length;
     move();
     var code = new Output(moved[length]);
     for (int pc = 0; pc < length; ) {
-      if (checked[pc]) {
-        code.copy(check, 0, check.length);
+      if (before[pc] == POLL_AND_CHECK) {
+        code.copy(calls.poll, 0, calls.poll.length);
+        branch(code, Instructions.IFEQ, pc + Instructions.distance(file, start + pc));
+      }
+      if (before[pc] != NOTHING) {
+        code.copy(calls.check, 0, calls.check.length);
       }
       pc = instruction(code, pc);
     }
     int handlers = start + length;
     int attributes = handlers + 2 + 8 * file.u2(handlers);
     var body = new Output(file.endOfAttribute(attribute) - attribute + code.size() - length + 16);
-    body.u2(Math.min(MOST, file.u2(attribute + 6) + stack)).u2(file.u2(attribute + 8));
+    body.u2(Math.min(MOST, file.u2(attribute + 6) + calls.stack)).u2(file.u2(attribute + 8));
     body.u4(code.size()).copy(code).u2(file.u2(handlers));
     for (int at = handlers + 2; at < attributes; at += 8) {
       body.u2(moved(file.u2(at))).u2(moved(file.u2(at + 2)));
@@ -157,7 +189,7 @@ final class MethodWeaver {
         throw new IllegalArgumentException("an instruction goes beyond the end");
       }
       moved[pc] = to;
-      to += checked[pc] ? checkLength : 0;
+      to += lengths[before[pc]];
       for (int i = 1; i < size; i++) {
         moved[pc + i] = to + i; // nothing valid refers to these
       }
@@ -187,8 +219,8 @@ final class MethodWeaver {
 
   /// Where the instruction at `pc` itself is now.
   int movedInstruction(int pc) {
-    int before = moved(pc);
-    return pc < length && checked[pc] ? before + checkLength : before;
+    int from = moved(pc);
+    return pc < length ? from + lengths[before[pc]] : from;
   }
 
   /// Writes the one at `pc` and answers where the next is.
@@ -197,20 +229,25 @@ final class MethodWeaver {
     int next = pc + Instructions.length(file, at, pc);
     int op = file.u1(at);
     if (Instructions.isBranch(op)) {
-      int distance = moved(pc + Instructions.distance(file, at)) - movedInstruction(pc);
-      if (op == Instructions.GOTO_W) {
-        code.u1(op).u4(distance);
-      } else if (distance == (short) distance) {
-        code.u1(op).u2(distance);
-      } else {
-        throw new LeftAlone("a branch would not reach its target");
-      }
+      branch(code, op, pc + Instructions.distance(file, at));
     } else if (Instructions.isSwitch(op)) {
       switchTo(code, pc, op);
     } else {
       code.copy(file.bytes, at, start + next);
     }
     return next;
+  }
+
+  /// Writes one to what was at `target`.
+  private void branch(Output code, int op, int target) {
+    int distance = moved(target) - code.size();
+    if (op == Instructions.GOTO_W) {
+      code.u1(op).u4(distance);
+    } else if (distance == (short) distance) {
+      code.u1(op).u2(distance);
+    } else {
+      throw new LeftAlone("a branch would not reach its target");
+    }
   }
 
   private void switchTo(Output code, int pc, int op) {

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -151,17 +152,30 @@ final class Preemptor implements Runnable {
   }
 
   private void weaveWhatIsRipe() {
-    long start = System.nanoTime();
+    long cost = 0;
+    Map<Long, Set<String>> running = null;
+    for (String name : wanted.names()) {
+      if (running == null) {
+        long start = System.nanoTime();
+        running = whereTheyRun();
+        cost += System.nanoTime() - start;
+      }
+      if (wanted.isRipe(name, running, Hogs.anyCrowded(), System.nanoTime())) {
+        weaving.weave(name);
+        arm(name);
+        running = null; // that took a while
+      }
+    }
+    lookNanos = Math.max(Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS), cost * REST_FACTOR);
+  }
+
+  /// The classes that each goroutine that runs has on its stack, by the id of its thread.
+  private Map<Long, Set<String>> whereTheyRun() {
     var running = new HashMap<Long, Set<String>>();
     for (Thread thread : Hogs.running()) {
       running.put(thread.threadId(), classes(thread.getStackTrace(), Integer.MAX_VALUE));
     }
-    long now = System.nanoTime();
-    lookNanos = Math.max(Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS), (now - start) * REST_FACTOR);
-    for (String name : wanted.ripe(running, now)) {
-      weaving.weave(name);
-      arm(name);
-    }
+    return running;
   }
 
   private void stop(List<Hogs.Hog> hogs) {

@@ -26,8 +26,8 @@ import java.util.function.BinaryOperator;
 /// **Who is late.** The helper marks a name as armed and then arms its sites; a thread that reaches
 /// its first check enters the site and then looks for the mark. One of the two sees the other.
 final class Sites implements BinaryOperator<Object> {
-  private static final MethodType NO_ARGUMENTS = MethodType.methodType(void.class);
-  private static final MethodHandle NOTHING = MethodHandles.empty(NO_ARGUMENTS);
+  private static final MethodType TYPE = MethodType.methodType(boolean.class, boolean.class);
+  private static final MethodHandle NOTHING = MethodHandles.empty(TYPE);
   private static final MethodHandle HERE = here();
 
   /// More than java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, which is 127.
@@ -70,7 +70,7 @@ final class Sites implements BinaryOperator<Object> {
     void settle() {
       try {
         for (int i = 0; i < CALLS_TO_SETTLE; i++) {
-          handle.invokeExact();
+          boolean _ = (boolean) handle.invokeExact(false);
         }
       } catch (Throwable e) {
         throw Thrown.unchecked(e);
@@ -82,7 +82,7 @@ final class Sites implements BinaryOperator<Object> {
   void warmUp() {
     var lookup = MethodHandles.lookup();
     Object _ = apply(lookup, MethodHandle.class);
-    Object _ = apply(lookup, NO_ARGUMENTS);
+    Object _ = apply(lookup, TYPE);
     byName.clear();
   }
 
@@ -177,7 +177,7 @@ final class Sites implements BinaryOperator<Object> {
 
   private static MethodHandle here() {
     try {
-      return MethodHandles.lookup().findVirtual(Check.class, "here", NO_ARGUMENTS);
+      return MethodHandles.lookup().findVirtual(Check.class, "here", TYPE);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }

@@ -1,8 +1,6 @@
 package dev.gloom.agent;
 
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,9 +12,12 @@ import java.util.Set;
 /// class under the one that hogs does not stop it, and makes seconds of a request that would have
 /// taken a tenth of one. Meanwhile its processor can be taken (layer 3).
 ///
-/// So a class is changed when no goroutine that runs has it on its stack; or when one has been in
-/// it for two seconds, since that one may never end, and the next is to be stopped. If others come
-/// and go all the time it stays as it is, and layer 3 sees to them.
+/// So a class is changed when no goroutine that runs has it on its stack. If there is always one,
+/// since it computes for long or others come and go, the class stays as it is and layer 3 sees to
+/// them: they run at full speed, without a processor. Only so many may do that
+/// (`gloom.maxovercommit`). When that many do, the next would keep its processor and everybody
+/// behind it waiting: then a class is changed in spite of those inside, if one of them has been
+/// there for two seconds.
 ///
 /// Not seen: who waits inside (it seldom goes on to compute for long), who was out between two
 /// looks, and who comes in while the JVM changes the class.
@@ -40,22 +41,25 @@ final class Wanted {
     insiders.clear();
   }
 
-  /// Those whose time has come, given which classes each thread that runs is in. From now on they
-  /// are no longer wanted.
-  List<String> ripe(Map<Long, Set<String>> running, long now) {
-    var ripe = new ArrayList<String>();
-    for (Iterator<Map.Entry<String, Map<Long, Long>>> i = insiders.entrySet().iterator();
-        i.hasNext(); ) {
-      Map.Entry<String, Map<Long, Long>> wanted = i.next();
-      Map<Long, Long> still = still(wanted.getKey(), wanted.getValue(), running, now);
-      if (still.isEmpty() || still.values().stream().anyMatch(at -> now - at >= STAY_NANOS)) {
-        ripe.add(wanted.getKey());
-        i.remove();
-      } else {
-        wanted.setValue(still);
-      }
+  /// All of them, as they are now.
+  List<String> names() {
+    return List.copyOf(insiders.keySet());
+  }
+
+  /// Whether the time of this one has come, given which classes each thread that runs is in, and
+  /// whether no more of them may run without a processor. If so, it is no longer wanted.
+  boolean isRipe(String name, Map<Long, Set<String>> running, boolean crowded, long now) {
+    Map<Long, Long> still = still(name, insiders.getOrDefault(name, Map.of()), running, now);
+    if (still.isEmpty() || crowded && anySince(still, now - STAY_NANOS)) {
+      insiders.remove(name);
+      return true;
     }
-    return ripe;
+    insiders.put(name, still);
+    return false;
+  }
+
+  private static boolean anySince(Map<Long, Long> insiders, long then) {
+    return insiders.values().stream().anyMatch(since -> since - then <= 0);
   }
 
   private static Map<Long, Long> still(

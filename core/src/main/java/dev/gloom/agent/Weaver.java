@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A check is `ldc` of a constant, a method handle that all checks of the class share, and
 /// `invokeExact` on it; in classes older than 55, which have no such constants, `invokedynamic`. It
-/// leaves the operand stack and the locals as they were, so no stack map has to be computed, no
-/// class hierarchy known and no class loaded: those that are there only move.
+/// takes whether to stop, or only to say whether anybody should ({@link MethodWeaver}). It leaves
+/// the operand stack and the locals as they were, so no stack map has to be computed, no class
+/// hierarchy known and no class loaded: those that are there only move.
 ///
 /// Why not `java.lang.classfile`: it would do, but this runs at the load of every class in eager
 /// mode. Its warm-up costs each start more than all the weaving does, it takes a class apart where
@@ -32,6 +33,9 @@ final class Weaver {
   /// The first with constants that a bootstrap method makes.
   private static final int WITH_CONSTANTS = 55;
 
+  /// Of the handle: whether to stop; whether anybody should.
+  private static final String CHECK = "(Z)Z";
+
   private static final byte[] CODE = Pool.ascii("Code");
   private static final byte[] BOOTSTRAP_METHODS = Pool.ascii("BootstrapMethods");
   private static final byte[] BRIDGE = Pool.ascii(CheckBridge.NAME);
@@ -45,7 +49,7 @@ final class Weaver {
   private final List<String> leftAlone = new ArrayList<>();
   private int thisClass;
   private int superClass;
-  private byte @Nullable [] check;
+  private MethodWeaver.@Nullable Calls calls;
 
   /// A part of the file that is replaced.
   private record Edit(int start, int end, Output by) {}
@@ -129,32 +133,38 @@ final class Weaver {
       return;
     }
     try {
-      byte[] call = check();
-      Output by = method.withChecks(call, version >= WITH_CONSTANTS ? 1 : 0);
+      Output by = method.withChecks(calls());
       edits.add(new Edit(attribute, file.endOfAttribute(attribute), by));
     } catch (LeftAlone e) {
       leftAlone.add(pool.text(name) + ": " + e.getMessage());
     }
   }
 
-  /// The instructions of a check.
-  private byte[] check() {
-    byte[] made = check;
+  private MethodWeaver.Calls calls() {
+    MethodWeaver.Calls made = calls;
     if (made == null) {
-      int bootstrap = bootstrapCount();
-      var code = new Output(8);
-      if (version >= WITH_CONSTANTS) {
-        int constant = pool.constant(bootstrap, "check", "Ljava/lang/invoke/MethodHandle;");
-        int invoke = pool.method("java/lang/invoke/MethodHandle", "invokeExact", "()V");
-        code.u1(Instructions.LDC_W).u2(constant).u1(Instructions.INVOKEVIRTUAL).u2(invoke);
-      } else {
-        int site = pool.callSite(bootstrap, "check", "()V");
-        code.u1(Instructions.INVOKEDYNAMIC).u2(site).u2(0);
-      }
-      made = code.toByteArray();
-      check = made;
+      made = version >= WITH_CONSTANTS ? callsOfConstant() : callsOfSite();
+      calls = made;
     }
     return made;
+  }
+
+  private MethodWeaver.Calls callsOfConstant() {
+    int constant = pool.constant(bootstrapCount(), "check", "Ljava/lang/invoke/MethodHandle;");
+    int invoke = pool.method("java/lang/invoke/MethodHandle", "invokeExact", CHECK);
+    var poll = new Output(8).u1(Instructions.LDC_W).u2(constant).u1(Instructions.ICONST_0);
+    var check = new Output(8).u1(Instructions.LDC_W).u2(constant).u1(Instructions.ICONST_1);
+    poll.u1(Instructions.INVOKEVIRTUAL).u2(invoke);
+    check.u1(Instructions.INVOKEVIRTUAL).u2(invoke).u1(Instructions.POP);
+    return new MethodWeaver.Calls(poll.toByteArray(), check.toByteArray(), 2);
+  }
+
+  private MethodWeaver.Calls callsOfSite() {
+    int site = pool.callSite(bootstrapCount(), "check", CHECK);
+    var poll = new Output(8).u1(Instructions.ICONST_0).u1(Instructions.INVOKEDYNAMIC).u2(site);
+    var check = new Output(8).u1(Instructions.ICONST_1).u1(Instructions.INVOKEDYNAMIC).u2(site);
+    check.u2(0).u1(Instructions.POP);
+    return new MethodWeaver.Calls(poll.u2(0).toByteArray(), check.toByteArray(), 1);
   }
 
   // Bootstrap methods: ours is the last one.

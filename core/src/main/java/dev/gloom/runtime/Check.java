@@ -1,7 +1,5 @@
 package dev.gloom.runtime;
 
-import org.jspecify.annotations.Nullable;
-
 /// A preemption check: what loops and recursive methods of one application class call while that
 /// class is armed. Layer 2 of preemption; the agent puts the calls there.
 ///
@@ -41,26 +39,30 @@ public final class Check {
   /// A check of one class.
   public Check() {}
 
-  /// Called at back-edges while the class is armed.
-  public void here() {
-    if (Hogs.SIGN.isRaised()) {
-      look();
+  /// Called at back-edges while the class is armed: answers whether anybody is to stop, and stops
+  /// the caller if it is to `stop` and is the one. Small, since it becomes part of loops: what is
+  /// called in there is called by the one that stops, and by nobody else.
+  public boolean here(boolean stop) {
+    if (!stop) {
+      return Hogs.SIGN.isRaised();
     }
-  }
-
-  private void look() {
     try {
-      M m = M.current();
-      if (m == null) {
-        return;
-      }
-      P p = m.p;
-      if (p == null ? m.overcommitted : (p.request & P.PREEMPT) != 0) {
-        act(m, p);
+      if (Hogs.SIGN.isRaised() && isAsked()) {
+        act();
       }
     } catch (StackOverflowError | OutOfMemoryError e) {
       // At another time then.
     }
+    return false;
+  }
+
+  private static boolean isAsked() {
+    M m = M.current();
+    if (m == null) {
+      return false;
+    }
+    P p = m.p;
+    return p == null ? m.overcommitted : (p.request & P.PREEMPT) != 0;
   }
 
   /// When it last stopped one, if it ever did; else `otherwise`.
@@ -68,11 +70,13 @@ public final class Check {
     return stoppedAny ? stoppedNanos : otherwise;
   }
 
-  private void act(M m, @Nullable P p) {
+  private void act() {
     G g = Sched.currentG();
-    if (g == null || g.undisturbed || M.current() != m) {
+    M m = M.current(); // after that call: it may have been moved
+    if (m == null || g == null || g.undisturbed || !isAsked()) {
       return;
     }
+    P p = m.p;
     stoppedNanos = System.nanoTime();
     stoppedAny = true;
     if (p == null) {

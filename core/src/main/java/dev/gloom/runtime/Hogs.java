@@ -185,6 +185,17 @@ public final class Hogs {
     return found;
   }
 
+  /// Whether in some scheduler no more goroutines may run without a P: whoever cannot be stopped
+  /// keeps the one that it has.
+  public static boolean anyCrowded() {
+    for (Sched s : Sched.LIVE) {
+      if (!s.mayOvercommit()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private static void add(List<Hog> found, Sched s, P[] ps) {
     for (P p : ps) {
       if (p.caught) {

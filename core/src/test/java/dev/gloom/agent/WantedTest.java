@@ -25,43 +25,52 @@ class WantedTest {
 
   @Test
   void nobodyIsInIt() {
-    assertEquals(List.of("B"), wanted.ripe(Map.of(1L, Set.of("A", "C"), 2L, Set.of()), NOW));
-    assertFalse(wanted.isEmpty());
-    assertEquals(List.of("A"), wanted.ripe(Map.of(1L, Set.of("C")), NOW + 1));
+    var running = Map.of(1L, Set.of("A", "C"), 2L, Set.<String>of());
+    assertFalse(wanted.isRipe("A", running, false, NOW));
+    assertTrue(wanted.isRipe("B", running, false, NOW));
+    assertEquals(List.of("A"), wanted.names(), "once each");
+    assertTrue(wanted.isRipe("A", Map.of(1L, Set.of("C")), false, NOW + 1));
     assertTrue(wanted.isEmpty());
-    assertEquals(List.of(), wanted.ripe(Map.of(), NOW + 2), "once each");
   }
 
   @Test
-  void oneStaysInItForLong() {
-    var inside = Map.of(1L, Set.of("A"), 2L, Set.of("B"));
-    assertEquals(List.of(), wanted.ripe(inside, NOW));
-    assertEquals(List.of(), wanted.ripe(inside, LATER - 1));
-    assertEquals(2, wanted.ripe(inside, LATER).size());
+  void oneThatStaysInItIsLeftAloneAsLongAsThereIsRoom() {
+    var inside = Map.of(1L, Set.of("A"));
+    assertFalse(wanted.isRipe("A", inside, false, NOW));
+    assertFalse(wanted.isRipe("A", inside, false, LATER));
+    assertTrue(wanted.isRipe("A", inside, true, LATER));
+  }
+
+  @Test
+  void whenThereIsNoRoomTheClassWaitsForThoseInIt() {
+    var inside = Map.of(1L, Set.of("A"));
+    assertFalse(wanted.isRipe("A", inside, true, NOW));
+    assertFalse(wanted.isRipe("A", inside, true, LATER - 1));
+    assertTrue(wanted.isRipe("A", inside, true, LATER));
   }
 
   @Test
   void severalComeAndGo() {
-    var both = Set.of("A", "B");
-    assertEquals(List.of(), wanted.ripe(Map.of(1L, both), NOW));
-    assertEquals(List.of(), wanted.ripe(Map.of(1L, both, 2L, both), LATER - 2));
-    assertEquals(List.of(), wanted.ripe(Map.of(2L, both, 3L, both), LATER));
-    assertEquals(List.of(), wanted.ripe(Map.of(3L, both, 1L, both), LATER + 1_000));
-    assertFalse(wanted.isEmpty());
+    var in = Set.of("A");
+    assertFalse(wanted.isRipe("A", Map.of(1L, in), true, NOW));
+    assertFalse(wanted.isRipe("A", Map.of(1L, in, 2L, in), true, LATER - 2));
+    assertFalse(wanted.isRipe("A", Map.of(2L, in, 3L, in), true, LATER));
+    assertFalse(wanted.isRipe("A", Map.of(3L, in, 1L, in), true, LATER + 1_000));
+    assertTrue(wanted.names().contains("A"));
   }
 
   @Test
   void askedForTwiceIsNoNewBeginning() {
     var inside = Map.of(1L, Set.of("A", "B"));
-    wanted.ripe(inside, NOW);
+    assertFalse(wanted.isRipe("A", inside, true, NOW));
     assertFalse(wanted.add("A"));
-    assertTrue(wanted.ripe(inside, LATER).contains("A"));
+    assertTrue(wanted.isRipe("A", inside, true, LATER));
   }
 
   @Test
   void nobodyIsWantedAnyMore() {
     wanted.clear();
     assertTrue(wanted.isEmpty());
-    assertEquals(List.of(), wanted.ripe(Map.of(), LATER));
+    assertEquals(List.of(), wanted.names());
   }
 }

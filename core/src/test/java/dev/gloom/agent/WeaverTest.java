@@ -24,6 +24,7 @@ import java.lang.classfile.CodeModel;
 import java.lang.classfile.Instruction;
 import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
+import java.lang.classfile.Opcode;
 import java.lang.classfile.instruction.BranchInstruction;
 import java.lang.classfile.instruction.ConstantInstruction;
 import java.lang.classfile.instruction.InvokeDynamicInstruction;
@@ -61,15 +62,27 @@ class WeaverTest {
   /// How often a check was passed: the tests' own linker counts instead of doing nothing.
   private static int passed;
 
-  private static void pass() {
-    passed++;
+  /// How often a loop asked first.
+  private static int polled;
+
+  /// What it is told.
+  private static boolean raised = true;
+
+  private static boolean pass(boolean stop) {
+    if (stop) {
+      passed++;
+    } else {
+      polled++;
+    }
+    return raised;
   }
 
   @BeforeAll
   static void countChecks() throws Exception {
     MethodHandle pass =
         MethodHandles.lookup()
-            .findStatic(WeaverTest.class, "pass", MethodType.methodType(void.class));
+            .findStatic(
+                WeaverTest.class, "pass", MethodType.methodType(boolean.class, boolean.class));
     CheckBridge.open(
         (_, kind) ->
             kind instanceof MethodType ? new java.lang.invoke.ConstantCallSite(pass) : pass);
@@ -121,6 +134,7 @@ class WeaverTest {
 
   private static long run(byte[] bytes, int argument) throws Exception {
     passed = 0;
+    polled = 0;
     return (long) new Loader().define(bytes).getMethod("run", int.class).invoke(null, argument);
   }
 
@@ -129,10 +143,12 @@ class WeaverTest {
     int n = 0;
     for (MethodModel m : ClassFile.of().parse(bytes).methods()) {
       if (m.methodName().equalsString(method)) {
+        boolean asked = false;
         for (CodeElement e : m.code().orElseThrow()) {
-          if (isCheck(e)) {
-            n++;
+          if (asked && e instanceof ConstantInstruction c && c.opcode() == Opcode.ICONST_1) {
+            n++; // the other one only asks
           }
+          asked = isCheck(e);
         }
       }
     }
@@ -313,6 +329,34 @@ class WeaverTest {
     assertEquals(5, passed);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {51, 54, 55, 69})
+  void aLoopThatEndsWithAGotoPassesItsCheckOnlyIfSomebodyIsToStop(int version) throws Exception {
+    byte[] bytes =
+        woven(
+            method(
+                version,
+                code -> {
+                  Label top = code.newLabel();
+                  Label end = code.newLabel();
+                  code.lconst_0().lstore(1);
+                  code.labelBinding(top).iload(0).ifle(end);
+                  code.lload(1).iload(0).i2l().ladd().lstore(1).iinc(0, -1).goto_(top);
+                  code.labelBinding(end).lload(1).lreturn();
+                }));
+    assertEquals(55, run(bytes, 10));
+    assertEquals(10, passed);
+    assertEquals(10, polled);
+    raised = false;
+    try {
+      assertEquals(55, run(bytes, 10));
+      assertEquals(0, passed);
+      assertEquals(10, polled);
+    } finally {
+      raised = true;
+    }
+  }
+
   @Test
   void aSwitchThatLeadsBackHasOne() throws Exception {
     for (boolean table : new boolean[] {true, false}) {
@@ -438,12 +482,12 @@ class WeaverTest {
     var all = new ArrayList<String>();
     var labels = new java.util.HashMap<Label, Integer>();
     var kept = new ArrayList<CodeElement>();
-    boolean skip = false;
+    int skip = 0;
     for (CodeElement e : code) {
       if (isCheck(e)) {
-        skip = !(e instanceof InvokeDynamicInstruction);
-      } else if (skip && e instanceof Instruction) {
-        skip = false; // invokeExact
+        skip = 3; // whether to stop, invokeExact, and ifeq or pop
+      } else if (skip > 0 && e instanceof Instruction) {
+        skip--;
       } else {
         kept.add(e);
       }
@@ -562,24 +606,24 @@ class WeaverTest {
   @Test
   void aLargeMethodThatStaysBelowTheJitsLimitHasChecks() throws Exception {
     int around = 9; // the instructions that are no padding
-    assertEquals(0, run(woven(padded(8_000 - around - 6)), 3));
+    assertEquals(0, run(woven(padded(8_000 - around - 8)), 3));
     assertEquals(3, passed);
-    assertLeftAlone("run: it would be too large for the JIT", padded(8_000 - around - 5));
+    assertLeftAlone("run: it would be too large for the JIT", padded(8_000 - around - 7));
     assertLeftAlone("run: it would be too large for the JIT", padded(8_000 - around));
     assertEquals(0, run(woven(padded(8_001 - around)), 3)); // the JIT has never looked at it
   }
 
   @Test
   void aBranchThatWouldNotReachIsLeftAlone() throws Exception {
-    int most = 32_768 - 4 - 6; // iinc, iload, and the check lie between
+    int most = 32_768 - 4 - 8; // iinc, iload, and the check lie between
     assertEquals(0, run(woven(padded(most)), 3));
     assertLeftAlone("run: a branch would not reach its target", padded(most + 1));
   }
 
   @Test
   void aMethodNearTheLimitOfTheClassFileIsLeftAlone() throws Exception {
-    assertEquals(0, run(woven(wide(65_535 - 6)), 3));
-    assertLeftAlone("run: it would have more than 65535 bytes", wide(65_535 - 5));
+    assertEquals(0, run(woven(wide(65_535 - 8)), 3));
+    assertLeftAlone("run: it would have more than 65535 bytes", wide(65_535 - 7));
     assertLeftAlone("run: it would have more than 65535 bytes", wide(65_535));
   }
 
@@ -700,8 +744,11 @@ class WeaverTest {
     // Why Check lets nothing escape: there is no handler around a check but the application's own.
     byte[] bytes = woven(method(69, WeaverTest::sum));
     MethodHandle thrower =
-        MethodHandles.throwException(void.class, ArithmeticException.class)
-            .bindTo(new ArithmeticException("from the check"));
+        MethodHandles.dropArguments(
+            MethodHandles.throwException(boolean.class, ArithmeticException.class)
+                .bindTo(new ArithmeticException("from the check")),
+            0,
+            boolean.class);
     CheckBridge.open((_, _) -> thrower);
     try {
       var e = assertThrows(InvocationTargetException.class, () -> run(bytes, 3));

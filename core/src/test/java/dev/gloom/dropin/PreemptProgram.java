@@ -242,15 +242,17 @@ final class PreemptProgram {
     return seen[0];
   }
 
-  /// Adaptive: the first activation goes on until it ends, the second is stopped.
+  /// Adaptive: the first activation goes on until it ends, the second, half a second later, is
+  /// stopped.
   private static void secondActivation() throws Exception {
     Goroutine first = start(PreemptProgram::arithmetic, DONE[0]);
     Goroutine waits = Gloom.go(() -> {});
-    Thread.sleep(3_000); // longer than a class waits for it to end
+    Thread.sleep(1_000);
     STOP.set(true);
     first.join();
     waits.join();
     STOP.set(false);
+    Thread.sleep(500); // this long at most, and its class has checks
     stop("arithmetic");
   }
 

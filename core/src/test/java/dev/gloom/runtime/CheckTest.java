@@ -62,7 +62,7 @@ class CheckTest {
   private static void askedAtACheck() {
     p().globalAt = p().tick + 50; // no 61st tick meanwhile: that one has an order of its own
     p().ask(P.PREEMPT);
-    CHECK.here();
+    CHECK.here(true);
   }
 
   /// Puts goroutines into the global queue, where those from other threads go.
@@ -201,7 +201,7 @@ class CheckTest {
         () -> {
           p().served(P.PREEMPT);
           for (int i = 0; i < 1_000; i++) {
-            CHECK.here();
+            CHECK.here(true);
           }
           return null;
         });
@@ -211,7 +211,7 @@ class CheckTest {
   @Test
   void isNothingToAPlatformThread() {
     p().ask(P.PREEMPT);
-    CHECK.here();
+    CHECK.here(true);
     p().served(P.PREEMPT);
     assertEquals(0, newStops());
   }
@@ -223,7 +223,7 @@ class CheckTest {
             Blocking.call(
                 () -> {
                   p().ask(P.PREEMPT);
-                  CHECK.here();
+                  CHECK.here(true);
                   return null;
                 },
                 false));
@@ -240,10 +240,10 @@ class CheckTest {
                 askedAtACheck();
                 Undisturbed.call(
                     () -> {
-                      CHECK.here();
+                      CHECK.here(true);
                       return null;
                     });
-                CHECK.here(); // the inner one does not end the outer one
+                CHECK.here(true); // the inner one does not end the outer one
                 Spawn.go(SCHED, "", () -> order.add("c")); // nor is a scheduling point one
                 order.add("a");
                 return null;
@@ -306,7 +306,7 @@ class CheckTest {
       askedAtACheck();
       assertEquals(0, p().request & P.PREEMPT, "the request is taken back");
       assertTrue(Hogs.isStuck(p()), "layer 3 knows");
-      CHECK.here(); // not asked any more: not tried again
+      CHECK.here(true); // not asked any more: not tried again
       DONE = true;
     }
   }
