@@ -138,10 +138,11 @@ final class Running implements AutoCloseable {
     }
   }
 
-  /// How many requests that compute it answers in a time, from as many clients, and how long
-  /// `light` clients wait for the answers to small ones meanwhile, in nanoseconds, in order.
+  /// How many requests that compute it answers a second, from as many clients, and how long `light`
+  /// clients wait for the answers to small ones meanwhile, in nanoseconds, in order.
   Mixed mix(long millis, int heavy, int light) throws Exception {
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    long start = System.nanoTime();
+    long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
     try (var executor = Executors.newFixedThreadPool(heavy + light)) {
       List<Future<List<Long>>> all = new ArrayList<>();
       for (int c = 0; c < heavy + light; c++) {
@@ -150,25 +151,24 @@ final class Running implements AutoCloseable {
         all.add(executor.submit(() -> latencies(end, kind, every)));
       }
       int burnt = 0;
+      for (var one : all.subList(0, heavy)) {
+        burnt += one.get().size();
+      }
+      double seconds = (System.nanoTime() - start) / 1e9; // to the end of the last of them
       var latencies = new ArrayList<Long>();
-      for (int c = 0; c < heavy + light; c++) {
-        List<Long> one = all.get(c).get();
-        if (c < heavy) {
-          burnt += one.size();
-        } else {
-          latencies.addAll(one);
-        }
+      for (var one : all.subList(heavy, heavy + light)) {
+        latencies.addAll(one.get());
       }
       latencies.sort(null);
-      return new Mixed(burnt, latencies);
+      return new Mixed(burnt / seconds, latencies);
     }
   }
 
-  /// So rarely that answering them takes nothing from those that compute, however quick it is.
-  private static final long LIGHT_EVERY_MILLIS = 200;
+  /// So rarely that either answers most of them in time, and both have the same to do.
+  private static final long LIGHT_EVERY_MILLIS = 500;
 
   /// What {@link #mix} has seen.
-  record Mixed(int burnt, List<Long> latencies) {
+  record Mixed(double burnt, List<Long> latencies) {
     double millis(double quantile) {
       return latencies.get((int) (quantile * (latencies.size() - 1))) / 1e6;
     }

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 /// of them. Whoever goes on after the last try is given up: what no check reaches, native code or
 /// the JDK's own, is left to layer 3.
 ///
-/// A class is disarmed when no check of it has stopped anybody for a second.
+/// A class is disarmed when no check of it has stopped anybody for ten seconds: to arm it again has
+/// its loops compiled again.
 final class Preemptor implements Runnable {
   private static final int TRIES = 3;
   private static final int FIRST_CLASSES = 4;
@@ -35,8 +36,11 @@ final class Preemptor implements Runnable {
   /// Until an armed loop has had time to fall into its check.
   private static final long TRY_NANOS = 1_000_000;
 
-  private static final long DISARM_AFTER_NANOS = 1_000_000_000;
-  private static final long DISARM_LOOK_NANOS = 250_000_000;
+  private static final long DISARM_AFTER_NANOS = 10_000_000_000L;
+  private static final long DISARM_LOOK_NANOS = 1_000_000_000;
+
+  /// Until it tries again after an error.
+  private static final long REST_NANOS = 1_000_000_000;
 
   /// How often it looks for a good moment: soon at first, then ever more rarely.
   private static final long FIRST_LOOK_NANOS = 2_000_000;
@@ -99,11 +103,11 @@ final class Preemptor implements Runnable {
       try {
         round();
       } catch (OutOfMemoryError e) {
-        LockSupport.parkNanos(DISARM_LOOK_NANOS); // no memory for words either
+        LockSupport.parkNanos(REST_NANOS); // no memory for words either
       } catch (RuntimeException | LinkageError e) {
         // Without it, hogs are left to layer 3. To end would leave classes armed for ever.
         say(e);
-        LockSupport.parkNanos(DISARM_AFTER_NANOS);
+        LockSupport.parkNanos(REST_NANOS);
       }
       Thread.interrupted(); // an outsider's; pending, it would turn this loop into a spin
     }
