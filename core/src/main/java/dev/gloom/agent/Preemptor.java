@@ -6,7 +6,6 @@ import dev.gloom.runtime.Preemption;
 import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -194,11 +193,8 @@ final class Preemptor implements Runnable {
         return;
       }
       long start = System.nanoTime();
-      for (Iterator<Hogs.Hog> hog = left.iterator(); hog.hasNext(); ) {
-        if (waitsForChecks(hog.next(), classes)) {
-          hog.remove();
-        }
-      }
+      int most = classes;
+      left.removeIf(hog -> isGivenUp(hog, most));
       long cost = System.nanoTime() - start;
       LockSupport.parkNanos(this, TRY_NANOS);
       if (cost > TRY_NANOS && i == TRIES - 1) {
@@ -210,9 +206,9 @@ final class Preemptor implements Runnable {
     }
   }
 
-  /// Arms the classes on its stack. True if none of them has checks yet: what runs there now never
-  /// will have any.
-  private boolean waitsForChecks(Hogs.Hog hog, int most) {
+  /// Arms the classes on its stack. True if none of them has checks yet, since what runs there now
+  /// never will have any; or if this one is known to come to a check only now and then.
+  private boolean isGivenUp(Hogs.Hog hog, int most) {
     Thread thread = hog.thread();
     if (thread == null) {
       return false;
@@ -222,19 +218,20 @@ final class Preemptor implements Runnable {
       return false;
     }
     open();
-    boolean waits = true;
+    boolean anyChecks = false;
     for (String name : names) {
       if (sites.has(name) || weaving.wasCaught(name)) {
         arm(name);
-        waits = false;
+        anyChecks = true;
       } else if (wanted.add(name)) {
         lookNanos = FIRST_LOOK_NANOS;
       }
     }
-    if (waits) {
+    boolean given = !anyChecks || hog.stopsLate();
+    if (given) {
       hog.cannotStop();
     }
-    return waits;
+    return given;
   }
 
   private void arm(String name) {

@@ -77,6 +77,7 @@ public final class Check {
       return;
     }
     P p = m.p;
+    g.stopsLate = p == null || p.status == P.ORPHAN;
     stoppedNanos = System.nanoTime();
     stoppedAny = true;
     if (p == null) {

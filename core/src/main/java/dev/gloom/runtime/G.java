@@ -132,6 +132,10 @@ public final class G implements Executor, Runnable {
   /// Whether it is not to be preempted. Its own, or whoever made it. See Undisturbed.
   boolean undisturbed;
 
+  /// Whether its P had been taken from it when it last came to a check. Its own, and the helper's
+  /// to read.
+  boolean stopsLate;
+
   /// A goroutine with a thread of its own, not started.
   @SuppressWarnings("this-escape") // its thread gets it as scheduler and cannot use it before start
   G(

@@ -111,9 +111,12 @@ public final class Hogs {
   }
 
   /// How much CPU time the goroutine on `p` may use after it was asked to stop, before its P is
-  /// taken (layer 3): a slice; with a helper more, until that has given up.
+  /// taken (layer 3): a slice; with a helper more, until that has given up, and then next to none.
   long patienceNanos(P p) {
-    return helper == null || isStuck(p) ? sliceNanos : HELPER_SLICES * sliceNanos;
+    if (helper == null) {
+      return sliceNanos;
+    }
+    return isStuck(p) ? 1 : HELPER_SLICES * sliceNanos;
   }
 
   /// Whether the P may be taken from the goroutine that has it: not if it has opted out, nor if
@@ -226,15 +229,27 @@ public final class Hogs {
     /// many goroutines there are: an M keeps no reference to the one that it runs, since that store
     /// would cost a fence at each switch.
     public @Nullable Thread thread() {
-      M m = p.status == P.HELD || p.status == P.ORPHAN ? p.holder : null;
-      G g = m == null ? null : sched.registry.runningOn(m);
+      G g = goroutine();
       return g == null || g.undisturbed ? null : g.thread();
     }
 
-    /// Gives it up, for layer 3.
+    private @Nullable G goroutine() {
+      M m = p.status == P.HELD || p.status == P.ORPHAN ? p.holder : null;
+      return m == null ? null : sched.registry.runningOn(m);
+    }
+
+    /// Whether its P had to be taken the last time: its checks are too far apart. Takes time as
+    /// {@link #thread} does.
+    public boolean stopsLate() {
+      G g = goroutine();
+      return g != null && g.stopsLate;
+    }
+
+    /// Gives it up, for layer 3, and has sysmon look at once.
     public void cannotStop() {
       if (goesOn()) {
         Hogs.cannotStop(p);
+        sched.sysmon.lookNow();
       }
     }
   }

@@ -116,6 +116,14 @@ final class Sysmon {
     }
   }
 
+  /// Has it look at once, if it looks at all.
+  void lookNow() {
+    Thread t = thread.get();
+    if (t != null) {
+      sched.parker.unpark(t);
+    }
+  }
+
   @Nullable Thread thread() {
     return thread.get();
   }

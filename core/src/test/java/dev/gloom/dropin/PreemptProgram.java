@@ -44,7 +44,8 @@ final class PreemptProgram {
     switch (args[0]) {
       case "stop" -> stop(args[1]);
       case "second" -> secondActivation();
-      case "request" -> request();
+      case "request" -> request(Integer.parseInt(args[1]));
+      case "safepoints" -> safepoints();
       case "timers" -> timers();
       case "socket" -> socket();
       case "pairs" -> pairs();
@@ -258,8 +259,9 @@ final class PreemptProgram {
 
   /// Adaptive: what is caught is not slowed down by it. The first of five that compute the same,
   /// while others wait, is the one that is caught; it may take a few times as long, since it also
-  /// waits to be compiled.
-  private static void request() throws Exception {
+  /// waits to be compiled. `times` as much in one go comes before these: it is in its class for
+  /// seconds.
+  private static void request(int times) throws Exception {
     var stop = new AtomicBoolean();
     Goroutine others =
         Gloom.go(
@@ -268,11 +270,12 @@ final class PreemptProgram {
                 Thread.sleep(1);
               }
             });
+    if (times > 0) {
+      System.out.println("long=" + millis(times) / times);
+    }
     long[] millis = new long[5];
     for (int i = 0; i < millis.length; i++) {
-      long start = System.nanoTime();
-      Gloom.run(() -> DONE[0].set(compute()));
-      millis[i] = (System.nanoTime() - start) / 1_000_000;
+      millis[i] = millis(1);
       Thread.sleep(100);
     }
     stop.set(true);
@@ -281,9 +284,35 @@ final class PreemptProgram {
     System.out.println("median=" + Arrays.stream(millis).sorted().toArray()[2]);
   }
 
-  private static long compute() {
+  private static long millis(int times) throws Exception {
+    long start = System.nanoTime();
+    Gloom.run(() -> DONE[0].set(compute(times * 100_000_000)));
+    return (System.nanoTime() - start) / 1_000_000;
+  }
+
+  /// Two that count for seconds, in armed loops, and a collector that wants all to stop.
+  private static void safepoints() throws Exception {
+    Goroutine[] hogs = new Goroutine[2];
+    for (int i = 0; i < hogs.length; i++) {
+      AtomicLong done = DONE[i];
+      hogs[i] = Gloom.go(() -> done.set(compute(2_000_000_000)));
+    }
+    Thread.sleep(1_000); // until they are compiled
+    long longest = 0;
+    for (int i = 0; i < 10; i++) {
+      long start = System.nanoTime();
+      System.gc();
+      longest = Math.max(longest, System.nanoTime() - start);
+      Thread.sleep(20);
+    }
+    System.out.println("stopped=" + Gloom.stats().preemptedAtChecks());
+    System.out.println("gc=" + longest / 1_000_000);
+    System.exit(0);
+  }
+
+  private static long compute(int rounds) {
     long x = 1;
-    for (int i = 0; i < 100_000_000; i++) {
+    for (int i = 0; i < rounds; i++) {
       x ^= x << 13;
       x ^= x >>> 7;
       x ^= x << 17;

@@ -57,9 +57,25 @@ class PreemptTest {
 
   @Test
   void adaptiveDoesNotSlowDownTheOneThatIsCaught() throws Exception {
-    var child = run("preempt=adaptive,maxprocs=1", "request");
+    var child = run("preempt=adaptive,maxprocs=1", "request", "0");
     assertEquals("", child.err());
     assertTrue(child.figure("first") <= 5 * child.figure("median"), child.out());
+  }
+
+  @Test
+  void norOneThatComputesForSeconds() throws Exception {
+    var child = run("preempt=adaptive,maxprocs=1", "request", "15");
+    assertEquals("", child.err());
+    assertTrue(child.figure("long") <= 3 * child.figure("median"), child.out());
+  }
+
+  /// C2 drops the safepoint of a counted loop with a call in it.
+  @Test
+  void aLoopThatIsArmedDoesNotKeepTheCollectorWaiting() throws Exception {
+    var args = List.of("-XX:+UseG1GC", AgentJvm.agent("maxprocs=1,preempt=eager"));
+    var child = AgentJvm.run(args, PreemptProgram.class, "safepoints").succeeded();
+    assertTrue(child.figure("stopped") >= 30, child.out());
+    assertTrue(child.figure("gc") <= 500, child.out());
   }
 
   @Test

@@ -1,6 +1,8 @@
 package dev.gloom.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gloom.api.Lab;
@@ -208,6 +210,49 @@ class OrphanRunTest {
     // It burns, but it may also have slept inside the JVM, in a pause of the collector's.
     Sched.Counters seen = sched.counters();
     assertTrue(seen.takenBurning() + seen.takenBlocked() >= 1, sched::describe);
+  }
+
+  /// So that the next time nobody waits for it to come to a check.
+  @Test
+  void whoLosesItsProcessorIsKnownToStopLateUntilItStopsInTime() throws Exception {
+    procs(1);
+    var lost = new AtomicBoolean();
+    var running = new AtomicBoolean();
+    var check = new Check();
+    G hog =
+        go(
+            () -> {
+              running.set(true);
+              while (!lost.get()) {
+                Thread.onSpinWait();
+              }
+              G self = Sched.currentG();
+              assertFalse(self.stopsLate);
+              while (!self.stopsLate) { // the sign may be down until sysmon raises it
+                check.here(true);
+              }
+              Lab.await("stops in time", () -> stopsInTime(check, self));
+              return null;
+            });
+    Lab.await("it computes", running::get);
+    go(
+        () -> {
+          lost.set(true);
+          return null;
+        });
+    assertNull(hog.join());
+    assertTrue(sched.counters().preemptedAtChecks() >= 2, sched::describe);
+  }
+
+  /// Asks the caller's own P, unless that has been taken again.
+  private static boolean stopsInTime(Check check, G self) {
+    M m = M.current();
+    P p = m == null ? null : m.p;
+    if (p != null && p.status == P.HELD) {
+      p.ask(P.PREEMPT);
+    }
+    check.here(true);
+    return !self.stopsLate;
   }
 
   // All of it at once.
