@@ -290,24 +290,44 @@ final class PreemptProgram {
     return (System.nanoTime() - start) / 1_000_000;
   }
 
-  /// Two that count for seconds, in armed loops, and a collector that wants all to stop.
+  /// Two that count, in armed loops, and a collector that wants all to stop.
   private static void safepoints() throws Exception {
     Goroutine[] hogs = new Goroutine[2];
     for (int i = 0; i < hogs.length; i++) {
       AtomicLong done = DONE[i];
-      hogs[i] = Gloom.go(() -> done.set(compute(2_000_000_000)));
+      hogs[i] =
+          Gloom.go(
+              () -> {
+                while (!STOP.get()) {
+                  done.set(count());
+                }
+              });
     }
-    Thread.sleep(1_000); // until they are compiled
+    Thread.sleep(4_000); // some activations, all compiled
     long longest = 0;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 20; i++) {
       long start = System.nanoTime();
       System.gc();
       longest = Math.max(longest, System.nanoTime() - start);
       Thread.sleep(20);
     }
+    STOP.set(true);
+    for (Goroutine hog : hogs) {
+      hog.join();
+    }
     System.out.println("stopped=" + Gloom.stats().preemptedAtChecks());
     System.out.println("gc=" + longest / 1_000_000);
-    System.exit(0);
+  }
+
+  /// For a second or two.
+  private static long count() {
+    long x = 1;
+    for (int i = 0; i < 500_000_000; i++) {
+      x ^= x << 13;
+      x ^= x >>> 7;
+      x ^= x << 17;
+    }
+    return x;
   }
 
   private static long compute(int rounds) {

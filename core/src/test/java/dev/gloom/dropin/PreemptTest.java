@@ -72,8 +72,7 @@ class PreemptTest {
   /// C2 drops the safepoint of a counted loop with a call in it.
   @Test
   void aLoopThatIsArmedDoesNotKeepTheCollectorWaiting() throws Exception {
-    var args = List.of("-XX:+UseG1GC", AgentJvm.agent("maxprocs=1,preempt=eager"));
-    var child = AgentJvm.run(args, PreemptProgram.class, "safepoints").succeeded();
+    var child = run("maxprocs=1,preempt=eager", List.of("-XX:+UseG1GC"), "safepoints");
     assertTrue(child.figure("stopped") >= 30, child.out());
     assertTrue(child.figure("gc") <= 500, child.out());
   }
