@@ -8,7 +8,7 @@ import java.util.Arrays;
 ///
 /// A check goes before the branch that leads back, so a loop that is left passes it once more than
 /// it goes round. Whoever jumps to that branch jumps to its check. Before a `goto`, which is how
-/// compilers end a `for` or a `while`, it stands in a path of its own:
+/// most `for` and `while` loops end, it stands in a path of its own:
 ///
 /// ```
 ///                poll         whether anybody is to stop
@@ -21,6 +21,7 @@ import java.util.Arrays;
 /// one that is never made, C2 neither unrolls nor polls for safepoints if it counts: one hog would
 /// keep the collector, and with it everybody, waiting to its end. Before a branch that has a
 /// condition there is no such path: what comes behind it would need a stack map that is not there.
+/// Nor is there one where it would make the method too large.
 ///
 /// Other attributes of the code are dropped: they may refer to places too, and the JVM reads none
 /// of them (annotations of types in the body are for tools that read class files).
@@ -153,6 +154,17 @@ final class MethodWeaver {
   /// The Code attribute with `calls` at all places that were found. Throws {@link LeftAlone} if it
   /// would be too large.
   Output withChecks(Calls calls) {
+    try {
+      return write(calls);
+    } catch (LeftAlone e) {
+      for (int pc = 0; pc < length; pc++) {
+        before[pc] = before[pc] == POLL_AND_CHECK ? CHECK : before[pc];
+      }
+      return write(calls);
+    }
+  }
+
+  private Output write(Calls calls) {
     lengths[CHECK] = calls.check.length;
     lengths[POLL_AND_CHECK] = calls.poll.length + IFEQ_LENGTH + calls.check.length;
     move();

@@ -155,15 +155,16 @@ final class Preemptor implements Runnable {
   }
 
   private void weaveWhatIsRipe() {
-    long cost = 0;
-    Map<Long, Set<String>> running = null;
+    long start = System.nanoTime();
+    boolean crowded = Hogs.anyCrowded();
+    Map<Long, Set<String>> running = whereTheyRun();
+    long now = System.nanoTime();
+    long cost = now - start;
     for (String name : wanted.names()) {
       if (running == null) {
-        long start = System.nanoTime();
         running = whereTheyRun();
-        cost += System.nanoTime() - start;
       }
-      if (wanted.isRipe(name, running, Hogs.anyCrowded(), System.nanoTime())) {
+      if (wanted.isRipe(name, running, crowded, now)) {
         weaving.weave(name);
         arm(name);
         running = null; // that took a while
@@ -207,13 +208,14 @@ final class Preemptor implements Runnable {
   }
 
   /// Arms the classes on its stack. True if none of them has checks yet, since what runs there now
-  /// never will have any; or if this one is known to come to a check only now and then.
+  /// never will have any; or if this one is known to come to a check too late: then all are armed.
   private boolean isGivenUp(Hogs.Hog hog, int most) {
     Thread thread = hog.thread();
     if (thread == null) {
       return false;
     }
-    Set<String> names = classes(thread.getStackTrace(), most);
+    boolean late = hog.stopsLate();
+    Set<String> names = classes(thread.getStackTrace(), late ? Integer.MAX_VALUE : most);
     if (names.isEmpty() || !hog.goesOn()) {
       return false;
     }
@@ -227,7 +229,7 @@ final class Preemptor implements Runnable {
         lookNanos = FIRST_LOOK_NANOS;
       }
     }
-    boolean given = !anyChecks || hog.stopsLate();
+    boolean given = late || !anyChecks;
     if (given) {
       hog.cannotStop();
     }

@@ -40,8 +40,8 @@ public final class Check {
   public Check() {}
 
   /// Called at back-edges while the class is armed: answers whether anybody is to stop, and stops
-  /// the caller if it is to `stop` and is the one. Small, since it becomes part of loops: what is
-  /// called in there is called by the one that stops, and by nobody else.
+  /// the caller if it is to `stop` and is the one. Small, since it becomes part of loops: all but
+  /// {@link #act} is to be inlined, so that only the one that stops makes a call.
   public boolean here(boolean stop) {
     if (!stop) {
       return Hogs.SIGN.isRaised();

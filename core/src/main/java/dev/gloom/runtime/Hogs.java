@@ -111,12 +111,13 @@ public final class Hogs {
   }
 
   /// How much CPU time the goroutine on `p` may use after it was asked to stop, before its P is
-  /// taken (layer 3): a slice; with a helper more, until that has given up, and then next to none.
+  /// taken (layer 3): a slice; with a helper more, until that has given up, and then a quarter of
+  /// one.
   long patienceNanos(P p) {
     if (helper == null) {
       return sliceNanos;
     }
-    return isStuck(p) ? 1 : HELPER_SLICES * sliceNanos;
+    return isStuck(p) ? sliceNanos / 4 : HELPER_SLICES * sliceNanos;
   }
 
   /// Whether the P may be taken from the goroutine that has it: not if it has opted out, nor if
@@ -213,6 +214,7 @@ public final class Hogs {
     private final Sched sched;
     private final P p;
     private final int tick;
+    private @Nullable G found;
 
     private Hog(Sched sched, P p, int tick) {
       this.sched = sched;
@@ -229,27 +231,27 @@ public final class Hogs {
     /// many goroutines there are: an M keeps no reference to the one that it runs, since that store
     /// would cost a fence at each switch.
     public @Nullable Thread thread() {
-      G g = goroutine();
-      return g == null || g.undisturbed ? null : g.thread();
-    }
-
-    private @Nullable G goroutine() {
       M m = p.status == P.HELD || p.status == P.ORPHAN ? p.holder : null;
-      return m == null ? null : sched.registry.runningOn(m);
+      G g = m == null ? null : sched.registry.runningOn(m);
+      found = g == null || g.undisturbed ? null : g;
+      return found == null ? null : found.thread();
     }
 
-    /// Whether its P had to be taken the last time: its checks are too far apart. Takes time as
-    /// {@link #thread} does.
+    /// Whether the one that {@link #thread} found had lost its P when it last came to a check: its
+    /// checks are too far apart. (Or it was asleep then. It has a quarter of a slice to show that
+    /// it stops.)
     public boolean stopsLate() {
-      G g = goroutine();
+      G g = found;
       return g != null && g.stopsLate;
     }
 
-    /// Gives it up, for layer 3, and has sysmon look at once.
+    /// Gives it up, for layer 3, whose patience is shorter then: sysmon looks anew.
     public void cannotStop() {
       if (goesOn()) {
         Hogs.cannotStop(p);
-        sched.sysmon.lookNow();
+        if (p.status == P.HELD) {
+          sched.sysmon.lookNow();
+        }
       }
     }
   }

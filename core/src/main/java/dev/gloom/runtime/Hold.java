@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 /// inside the JVM, or a loop of calls of 50 us.
 ///
 /// **Burning**: it was asked to let others run, and has used a slice of CPU time since, on the same
-/// goroutine. By the clock on the wall, 8 Ps on 2 cores would lose their Ps merely for waiting for
-/// a core; then more threads would run, and more would lose theirs.
+/// goroutine; less if it is known that no check stops it ({@link Hogs#patienceNanos}). By the clock
+/// on the wall, 8 Ps on 2 cores would lose their Ps merely for waiting for a core; then more
+/// threads would run, and more would lose theirs.
 final class Hold {
   private static final long LOOKS_APART_NANOS = 100_000;
   private static final long RARE_LOOK_NANOS = 1_000_000_000;

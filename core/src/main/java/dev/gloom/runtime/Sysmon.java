@@ -359,7 +359,8 @@ final class Sysmon {
     }
     long ends = p.seenSinceNanos + slice;
     if (now - ends < 0) {
-      sliceEndsNanos = Math.min(sliceEndsNanos, ends);
+      long look = Hogs.isStuck(p) ? now + sched.hogs.patienceNanos(p) : ends;
+      sliceEndsNanos = Math.min(sliceEndsNanos, Math.min(look, ends));
       return false;
     }
     p.ask(P.PREEMPT);

@@ -621,6 +621,70 @@ class WeaverTest {
   }
 
   @Test
+  void whereAskingFirstWouldMakeItTooLargeTheCheckIsPassedEachTime() throws Exception {
+    int around = 12; // the instructions that are no padding
+    assertEquals(0, run(woven(forever(8_000 - around - 18)), 3));
+    assertEquals(2, polled);
+    assertEquals(0, run(woven(forever(8_000 - around - 17)), 3));
+    assertEquals(0, polled);
+    assertEquals(2, passed);
+    assertEquals(0, run(woven(forever(8_000 - around - 8)), 3));
+    assertLeftAlone("run: it would be too large for the JIT", forever(8_000 - around - 7));
+  }
+
+  @Test
+  void aGotoThatWouldNotReachIsLeftAlone() throws Exception {
+    int most = 32_768 - 7 - 8; // iinc, iload, ifle, and the check lie between
+    assertEquals(0, run(woven(forever(most)), 3));
+    assertEquals(0, polled, "asking first would be too far");
+    assertEquals(0, run(woven(forever(most - 10)), 3));
+    assertEquals(2, polled);
+    assertLeftAlone("run: a branch would not reach its target", forever(most + 1));
+  }
+
+  /// A loop that is left in its middle, with this many bytes of padding.
+  private static byte[] forever(int bytes) {
+    return method(
+        69,
+        code -> {
+          Label again = code.newLabel();
+          Label end = code.newLabel();
+          code.labelBinding(again);
+          for (int i = 0; i < bytes; i++) {
+            code.nop();
+          }
+          code.iinc(0, -1).iload(0).ifle(end).goto_(again);
+          code.labelBinding(end).lconst_0().lreturn();
+        });
+  }
+
+  @Test
+  void aGotoToItself() throws Exception {
+    byte[] bytes =
+        woven(
+            method(
+                69,
+                code -> {
+                  Label self = code.newLabel();
+                  code.labelBinding(self).goto_(self);
+                }));
+    assertEquals(1, checks(bytes, "run"));
+    MethodHandle stop =
+        MethodHandles.dropArguments(
+            MethodHandles.throwException(boolean.class, ArithmeticException.class)
+                .bindTo(new ArithmeticException("from the check")),
+            0,
+            boolean.class);
+    CheckBridge.open((_, _) -> stop);
+    try {
+      var e = assertThrows(InvocationTargetException.class, () -> run(bytes, 3));
+      assertEquals("from the check", e.getCause().getMessage());
+    } finally {
+      countChecks();
+    }
+  }
+
+  @Test
   void aMethodNearTheLimitOfTheClassFileIsLeftAlone() throws Exception {
     assertEquals(0, run(woven(wide(65_535 - 8)), 3));
     assertLeftAlone("run: it would have more than 65535 bytes", wide(65_535 - 7));

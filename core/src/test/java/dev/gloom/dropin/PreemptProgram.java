@@ -43,7 +43,8 @@ final class PreemptProgram {
   public static void main(String[] args) throws Exception {
     switch (args[0]) {
       case "stop" -> stop(args[1]);
-      case "second" -> secondActivation();
+      case "second" -> secondActivation(1_000, 500);
+      case "crowded" -> secondActivation(4_000, 0);
       case "request" -> request(Integer.parseInt(args[1]));
       case "safepoints" -> safepoints();
       case "timers" -> timers();
@@ -243,17 +244,16 @@ final class PreemptProgram {
     return seen[0];
   }
 
-  /// Adaptive: the first activation goes on until it ends, the second, half a second later, is
-  /// stopped.
-  private static void secondActivation() throws Exception {
+  /// Adaptive: the first activation goes on until it ends, the second, some time later, is stopped.
+  private static void secondActivation(long firstMillis, long laterMillis) throws Exception {
     Goroutine first = start(PreemptProgram::arithmetic, DONE[0]);
     Goroutine waits = Gloom.go(() -> {});
-    Thread.sleep(1_000);
+    Thread.sleep(firstMillis);
     STOP.set(true);
     first.join();
     waits.join();
     STOP.set(false);
-    Thread.sleep(500); // this long at most, and its class has checks
+    Thread.sleep(laterMillis);
     stop("arithmetic");
   }
 

@@ -55,6 +55,13 @@ class PreemptTest {
     assertTrue(child.figure("quarter") <= SOON, child.out());
   }
 
+  /// Nobody may run without a processor: the class does not wait for the one inside to end.
+  @Test
+  void adaptiveChangesAClassUnderTheOneInsideIfOthersWouldNotRunOtherwise() throws Exception {
+    var child = run("preempt=adaptive,maxprocs=1", List.of("-Dgloom.maxovercommit=0"), "crowded");
+    assertTrue(child.figure("stopped") >= 30, child.out());
+  }
+
   @Test
   void adaptiveDoesNotSlowDownTheOneThatIsCaught() throws Exception {
     var child = run("preempt=adaptive,maxprocs=1", "request", "0");
