@@ -100,6 +100,11 @@ public final class Hogs {
 
   /// The goroutine on `p` cannot stop: no check reaches it, or it is pinned.
   static void cannotStop(P p) {
+    cannotStop(p, false);
+  }
+
+  private static void cannotStop(P p, boolean again) {
+    p.stuckAgain = again;
     p.stuckAt = Integer.toUnsignedLong(p.tick);
   }
 
@@ -112,12 +117,12 @@ public final class Hogs {
 
   /// How much CPU time the goroutine on `p` may use after it was asked to stop, before its P is
   /// taken (layer 3): a slice; with a helper more, until that has given up, and then a quarter of
-  /// one.
+  /// one, or less if it stopped late the last time too.
   long patienceNanos(P p) {
     if (helper == null) {
       return sliceNanos;
     }
-    return isStuck(p) ? sliceNanos / 4 : HELPER_SLICES * sliceNanos;
+    return isStuck(p) ? sliceNanos / (p.stuckAgain ? 16 : 4) : HELPER_SLICES * sliceNanos;
   }
 
   /// Whether the P may be taken from the goroutine that has it: not if it has opted out, nor if
@@ -238,8 +243,8 @@ public final class Hogs {
     }
 
     /// Whether the one that {@link #thread} found had lost its P when it last came to a check: its
-    /// checks are too far apart. (Or it was asleep then. It has a quarter of a slice to show that
-    /// it stops.)
+    /// checks are too far apart. (Or it was asleep then. It still has some CPU time to show that it
+    /// stops.)
     public boolean stopsLate() {
       G g = found;
       return g != null && g.stopsLate;
@@ -248,7 +253,7 @@ public final class Hogs {
     /// Gives it up, for layer 3, whose patience is shorter then: sysmon looks anew.
     public void cannotStop() {
       if (goesOn()) {
-        Hogs.cannotStop(p);
+        Hogs.cannotStop(p, stopsLate());
         if (p.status == P.HELD) {
           sched.sysmon.lookNow();
         }

@@ -169,6 +169,9 @@ final class P {
   /// The tick of the slice whose goroutine is known not to stop; -1 before the first. See Hogs.
   volatile long stuckAt = -1;
 
+  /// Whether it was so the last time too; written before that.
+  boolean stuckAgain;
+
   // Guarded by Idle's lock.
   @Nullable P link;
 

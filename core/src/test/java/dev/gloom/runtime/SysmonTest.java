@@ -108,6 +108,18 @@ class SysmonTest {
   }
 
   @Test
+  void whoIsKnownNotToStopHasLessTime() {
+    Hogs.helper(() -> {});
+    assertEquals(50 * MILLI, sched.hogs.patienceNanos(p));
+    Hogs.cannotStop(p);
+    assertEquals(10 * MILLI / 4, sched.hogs.patienceNanos(p));
+    p.stuckAgain = true;
+    assertEquals(10 * MILLI / 16, sched.hogs.patienceNanos(p));
+    Still.dispatched(p); // another one has it
+    assertEquals(50 * MILLI, sched.hogs.patienceNanos(p));
+  }
+
+  @Test
   void nobodyIsAskedWhileNobodyWaits() {
     pass(100);
     assertEquals(0, p.request);
