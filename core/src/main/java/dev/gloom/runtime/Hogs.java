@@ -43,8 +43,9 @@ public final class Hogs {
     this.mode = settings.mode();
   }
 
-  /// From now on `wake` is called, by a thread that must not wait, when somebody has been caught.
-  public static void helper(Runnable wake) {
+  /// From now on `wake` is called, by a thread that must not wait, when somebody has been caught;
+  /// null: there is no helper.
+  public static void helper(@Nullable Runnable wake) {
     helper = wake;
   }
 

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.SynchronousQueue;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,6 +29,11 @@ class SysmonTest {
   private final P p = still.p(0);
   private final P other = still.p(1);
   private long now;
+
+  @AfterEach
+  void nobodyHelps() {
+    Hogs.helper(null);
+  }
 
   /// One round a millisecond, as when something is going on.
   private void pass(int millis) {
@@ -71,21 +77,17 @@ class SysmonTest {
   void theHelperIsToldOfWhoeverIsAskedUnlessItIsOff() {
     var woken = new int[1];
     Hogs.helper(() -> woken[0]++);
-    try {
-      p.put(still.g());
-      pass(11);
-      assertTrue(p.caught);
-      assertEquals(1, woken[0]);
-      p.caught = false;
-      sched.hogs.mode(Preemption.Mode.OFF);
-      int before = woken[0];
-      pass(10);
-      assertEquals(P.PREEMPT, p.request, "scheduling points still look");
-      assertFalse(p.caught);
-      assertEquals(before, woken[0]);
-    } finally {
-      Hogs.helper(() -> {});
-    }
+    p.put(still.g());
+    pass(11);
+    assertTrue(p.caught);
+    assertEquals(1, woken[0]);
+    p.caught = false;
+    sched.hogs.mode(Preemption.Mode.OFF);
+    int before = woken[0];
+    pass(10);
+    assertEquals(P.PREEMPT, p.request, "scheduling points still look");
+    assertFalse(p.caught);
+    assertEquals(before, woken[0]);
   }
 
   @Test
