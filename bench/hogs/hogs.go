@@ -14,13 +14,14 @@ import (
 	"runtime"
 	"sort"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-const kinds = "empty|arithmetic|calls|sha256|fib"
+const kinds = "empty|arithmetic|calls|sha256|regex|fib"
 
 type counter struct {
 	n atomic.Int64
@@ -78,6 +79,28 @@ func fib(n int) int {
 func recursive(c *counter) {
 	for !stop.Load() {
 		fib(20)
+		c.n.Add(1)
+	}
+}
+
+// groups matches (a+)+b at i as a matcher that backtracks does; package regexp does not.
+func groups(s string, i int) bool {
+	end := i
+	for end < len(s) && s[end] == 'a' {
+		end++
+	}
+	for j := end; j > i; j-- {
+		if groups(s, j) || j < len(s) && s[j] == 'b' {
+			return true
+		}
+	}
+	return false
+}
+
+func regex(c *counter) {
+	text := strings.Repeat("a", 22)
+	for !stop.Load() {
+		groups(text, 0)
 		c.n.Add(1)
 	}
 }
@@ -145,7 +168,7 @@ func main() {
 		probe(os.Args[2], seconds)
 		return
 	}
-	bodies := map[string]func(*counter){"empty": empty, "arithmetic": arithmetic, "calls": calls, "sha256": sha, "fib": recursive}
+	bodies := map[string]func(*counter){"empty": empty, "arithmetic": arithmetic, "calls": calls, "sha256": sha, "regex": regex, "fib": recursive}
 	if len(os.Args) != 3 || bodies[os.Args[1]] == nil {
 		fmt.Println("usage: hogs " + kinds + " SECONDS")
 		return

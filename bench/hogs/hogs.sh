@@ -31,7 +31,7 @@ for kind; do
       "$root/examples/Hogs.java" "$kind" "$seconds"
   done
   case $kind in
-    regex | native) echo "go                     (missing: no backtracking, no native loop)" ;;
+    native) echo "go                     (missing: no native loop)" ;;
     *) if [ -n "$go" ]; then row go env GOMAXPROCS="$procs" "$go" "$kind" "$seconds"; else echo "go                     (missing: no toolchain)"; fi ;;
   esac
 done

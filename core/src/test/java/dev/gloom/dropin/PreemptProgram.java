@@ -44,7 +44,7 @@ final class PreemptProgram {
     switch (args[0]) {
       case "stop" -> stop(args[1]);
       case "second" -> secondActivation(1_000, 500);
-      case "crowded" -> secondActivation(4_000, 0);
+      case "crowded" -> secondActivation(3_000, 0);
       case "request" -> request(Integer.parseInt(args[1]));
       case "safepoints" -> safepoints();
       case "timers" -> timers();

@@ -71,7 +71,7 @@ class PreemptTest {
 
   @Test
   void norOneThatComputesForSeconds() throws Exception {
-    var child = run("preempt=adaptive,maxprocs=1", "request", "15");
+    var child = run("preempt=adaptive,maxprocs=1", "request", "12");
     assertEquals("", child.err());
     assertTrue(child.figure("long") <= 3 * child.figure("median"), child.out());
   }

@@ -24,9 +24,9 @@ import org.openjdk.jcstress.infra.collectors.TestResult;
 import org.openjdk.jcstress.infra.runners.TestList;
 
 /// Runs the jcstress tests and judges them: no test of gloom may show an outcome in capitals, and
-/// every broken twin must, since a test that cannot see the failure proves nothing. A twin that did
-/// not is given more time, twice; so is a test whose JVM did not get through, which happens to
-/// jcstress on a machine that is short of cores.
+/// every broken twin must, since a test that cannot see the failure proves nothing. Most twins
+/// break at once and have less time; one that did not is given more, twice; so is a test whose JVM
+/// did not get through, which happens to jcstress on a machine that is short of cores.
 ///
 /// `Main [sanity|quick|slow] [REGEXP]`. All that it writes goes to target/jcstress.
 public final class Main {
@@ -34,6 +34,9 @@ public final class Main {
   /// needs, and jcstress for its native calls.
   private static final List<String> JVM =
       List.of("--add-opens=java.base/java.lang=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED");
+
+  /// Of a twin, at the first try.
+  private static final int TWIN_ITERATIONS = 2;
 
   private static final int TRIES = 3;
   private static final int MORE_TIME = 4;
@@ -99,11 +102,17 @@ public final class Main {
     int factor = 1;
     for (int i = 1; i <= TRIES && !open.isEmpty(); i++) {
       open.forEach(name -> tests.get(name).brokenOff = 0);
-      jcstress(open, factor, dir.resolve("run" + i));
+      int first = i == 1 ? Math.min(TWIN_ITERATIONS, mode.iterations) : mode.iterations;
+      jcstress(open(open, false), mode.iterations, factor, dir.resolve("run" + i));
+      jcstress(open(open, true), first, factor, dir.resolve("twins" + i));
       open.removeIf(name -> !tests.get(name).again());
       factor *= MORE_TIME;
     }
     return report();
+  }
+
+  private List<String> open(Collection<String> names, boolean twins) {
+    return names.stream().filter(name -> tests.get(name).isTwin() == twins).toList();
   }
 
   private boolean report() {
@@ -122,10 +131,14 @@ public final class Main {
   // Running.
 
   /// In a JVM of its own, because jcstress writes its results into the current folder.
-  private void jcstress(Collection<String> names, int factor, Path folder) throws Exception {
+  private void jcstress(Collection<String> names, int iterations, int factor, Path folder)
+      throws Exception {
+    if (names.isEmpty()) {
+      return;
+    }
     Files.createDirectories(folder);
     Process process =
-        new ProcessBuilder(command(names, factor))
+        new ProcessBuilder(command(names, iterations, factor))
             .directory(folder.toFile())
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("log").toFile())
@@ -135,13 +148,13 @@ public final class Main {
     read(folder);
   }
 
-  private List<String> command(Collection<String> names, int factor) {
+  private List<String> command(Collection<String> names, int iterations, int factor) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(JVM);
     command.addAll(List.of("-cp", classPath(), "org.openjdk.jcstress.Main"));
     command.addAll(List.of("-t", names.stream().map(Main::exactly).collect(joining("|"))));
-    command.addAll(List.of("-iters", "" + mode.iterations, "-time", "" + mode.millis * factor));
+    command.addAll(List.of("-iters", "" + iterations, "-time", "" + mode.millis * factor));
     command.addAll(List.of("-f", "1", "-fsm", "1", "-c", "2", "-r", "."));
     if (!mode.everyJvm) {
       command.addAll(List.of("-sc", "false", "-jvmArgs", String.join(" ", JVM)));
