@@ -669,19 +669,7 @@ class WeaverTest {
                   code.labelBinding(self).goto_(self);
                 }));
     assertEquals(1, checks(bytes, "run"));
-    MethodHandle stop =
-        MethodHandles.dropArguments(
-            MethodHandles.throwException(boolean.class, ArithmeticException.class)
-                .bindTo(new ArithmeticException("from the check")),
-            0,
-            boolean.class);
-    CheckBridge.open((_, _) -> stop);
-    try {
-      var e = assertThrows(InvocationTargetException.class, () -> run(bytes, 3));
-      assertEquals("from the check", e.getCause().getMessage());
-    } finally {
-      countChecks();
-    }
+    assertThrownFromTheCheck(bytes);
   }
 
   @Test
@@ -803,10 +791,7 @@ class WeaverTest {
     assertArrayEquals(kept, good);
   }
 
-  @Test
-  void whatTheCheckThrowsWouldComeOutOfTheLoop() throws Exception {
-    // Why Check lets nothing escape: there is no handler around a check but the application's own.
-    byte[] bytes = woven(method(69, WeaverTest::sum));
+  private static void assertThrownFromTheCheck(byte[] bytes) throws Exception {
     MethodHandle thrower =
         MethodHandles.dropArguments(
             MethodHandles.throwException(boolean.class, ArithmeticException.class)
@@ -820,5 +805,12 @@ class WeaverTest {
     } finally {
       countChecks();
     }
+  }
+
+  @Test
+  void whatTheCheckThrowsWouldComeOutOfTheLoop() throws Exception {
+    // Why Check lets nothing escape: there is no handler around a check but the application's own.
+    byte[] bytes = woven(method(69, WeaverTest::sum));
+    assertThrownFromTheCheck(bytes);
   }
 }
