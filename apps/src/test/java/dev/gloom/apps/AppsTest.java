@@ -139,7 +139,7 @@ class AppsTest {
         Running.Mixed without = plain.mix(5_000, HEAVY, LIGHT);
         Running.Mixed with = gloom.mix(5_000, HEAVY, LIGHT);
         System.out.printf(
-            "%s: p50 %.1f to %.1f ms, p99 %.1f to %.1f ms, %.2f to %.2f a second that compute, %d to %d others%n",
+            "%s: p50 %.1f to %.1f ms, p99 %.1f to %.1f ms, %.2f to %.2f a second that compute (%.2f to %.2f for a second of CPU), %d to %d others%n",
             app.getSimpleName(),
             without.millis(0.5),
             with.millis(0.5),
@@ -147,6 +147,8 @@ class AppsTest {
             with.millis(0.99),
             without.burnt(),
             with.burnt(),
+            without.burntPerCpu(),
+            with.burntPerCpu(),
             without.latencies().size(),
             with.latencies().size());
         waits.add(without.millis(0.99) / with.millis(0.99));

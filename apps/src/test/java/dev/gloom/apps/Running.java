@@ -143,6 +143,7 @@ final class Running implements AutoCloseable {
   Mixed mix(long millis, int heavy, int light) throws Exception {
     long start = System.nanoTime();
     long end = start + TimeUnit.MILLISECONDS.toNanos(millis);
+    double cpu = cpuSeconds();
     try (var executor = Executors.newFixedThreadPool(heavy + light)) {
       List<Future<List<Long>>> all = new ArrayList<>();
       for (int c = 0; c < heavy + light; c++) {
@@ -155,20 +156,27 @@ final class Running implements AutoCloseable {
         burnt += one.get().size();
       }
       double seconds = (System.nanoTime() - start) / 1e9; // to the end of the last of them
+      cpu = cpuSeconds() - cpu;
       var latencies = new ArrayList<Long>();
       for (var one : all.subList(heavy, heavy + light)) {
         latencies.addAll(one.get());
       }
       latencies.sort(null);
-      return new Mixed(burnt / seconds, latencies);
+      return new Mixed(burnt / seconds, burnt / cpu, latencies);
     }
   }
 
   /// So rarely that either answers most of them in time, and both have the same to do.
   private static final long LIGHT_EVERY_MILLIS = 500;
 
-  /// What {@link #mix} has seen.
-  record Mixed(double burnt, List<Long> latencies) {
+  /// The CPU time that the server has used.
+  private double cpuSeconds() {
+    return process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
+  }
+
+  /// What {@link #mix} has seen: requests that compute, for each second and for each second of the
+  /// server's CPU time, and how long each of the others took.
+  record Mixed(double burnt, double burntPerCpu, List<Long> latencies) {
     double millis(double quantile) {
       return latencies.get((int) (quantile * (latencies.size() - 1))) / 1e6;
     }

@@ -57,6 +57,7 @@ final class Preemptor implements Runnable {
   private final Sites sites = new Sites();
   private final Wanted wanted = new Wanted();
   private long lookNanos = FIRST_LOOK_NANOS;
+  private long lookAtNanos;
   private boolean opened;
   private boolean anyArmed;
 
@@ -139,14 +140,14 @@ final class Preemptor implements Runnable {
     if (off) {
       wanted.clear();
     }
-    if (!wanted.isEmpty()) {
+    if (!wanted.isEmpty() && lookAtNanos - System.nanoTime() <= 0) {
       weaveWhatIsRipe();
     }
     if (anyArmed) {
       anyArmed = sites.disarm(System.nanoTime(), off ? 0 : DISARM_AFTER_NANOS);
     }
     if (!wanted.isEmpty()) {
-      LockSupport.parkNanos(this, lookNanos);
+      LockSupport.parkNanos(this, lookAtNanos - System.nanoTime());
     } else if (anyArmed) {
       LockSupport.parkNanos(this, DISARM_LOOK_NANOS);
     } else {
@@ -171,6 +172,7 @@ final class Preemptor implements Runnable {
       }
     }
     lookNanos = Math.max(Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS), cost * REST_FACTOR);
+    lookAtNanos = System.nanoTime() + lookNanos;
   }
 
   /// The classes that each goroutine that runs has on its stack, by the id of its thread.
@@ -183,9 +185,6 @@ final class Preemptor implements Runnable {
   }
 
   private void stop(List<Hogs.Hog> hogs) {
-    if (anyArmed) {
-      LockSupport.parkNanos(this, TRY_NANOS / 4); // it may be falling into a check right now
-    }
     List<Hogs.Hog> left = new ArrayList<>(hogs);
     int classes = FIRST_CLASSES;
     for (int i = 0; i < TRIES; i++, classes *= MORE_EACH_TRY) {
@@ -227,6 +226,7 @@ final class Preemptor implements Runnable {
         anyChecks = true;
       } else if (wanted.add(name)) {
         lookNanos = FIRST_LOOK_NANOS;
+        lookAtNanos = System.nanoTime();
       }
     }
     boolean given = late || !anyChecks;

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```
 /// layer 1   sysmon asks after a slice (P.PREEMPT); every scheduling point looks
-/// layer 2   a helper thread finds out which classes are at it, and arms the checks in them
+/// layer 2   if it goes on all the same, a helper thread finds out which classes are at it, and arms
+///           the checks in them
 /// layer 3   who is asked and armed and still does not stop is known to be stuck
 /// ```
 ///
@@ -79,9 +80,10 @@ public final class Hogs {
 
   // Sysmon's side, and the check's.
 
-  /// `p` has been asked to let others run. Does not wait. One that is known not to stop is tried
-  /// again only now and then: each try throws away compiled code of the classes on its stack.
-  void asked(P p, long now) {
+  /// `p` has been asked to let others run, and goes on. Does not wait. One that is known not to
+  /// stop is tried again only now and then: each try throws away compiled code of the classes on
+  /// its stack.
+  void goesOn(P p, long now) {
     if (isStuck(p) && now - p.triedNanos < AGAIN_NANOS) {
       return;
     }

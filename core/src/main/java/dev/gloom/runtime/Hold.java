@@ -7,7 +7,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// **Asleep**: the kernel says so at two looks at least 100 us apart, and in between the thread has
 /// neither been put on a core nor taken another goroutine. One look would also catch a short wait
-/// inside the JVM, or a loop of calls of 50 us.
+/// inside the JVM, or a loop of calls of 50 us. To ask costs more than all the rest of sysmon's
+/// round, so one that computes is looked at when it has done so for 1, 3 and 8 ms, and then every
+/// 5: it may sleep for as long until somebody notices.
 ///
 /// **Burning**: it was asked to let others run, and has used a slice of CPU time since, on the same
 /// goroutine; less if it is known that no check stops it ({@link Hogs#patienceNanos}). By the clock
@@ -15,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// threads would run, and more would lose theirs.
 final class Hold {
   private static final long LOOKS_APART_NANOS = 100_000;
+  private static final long AWAKE_LOOKS_APART_NANOS = 5_000_000;
   private static final long RARE_LOOK_NANOS = 1_000_000_000;
 
   private long lookEveryNanos;
@@ -29,13 +32,16 @@ final class Hold {
 
   private long asleepSinceNanos;
 
+  /// It was awake: no look before this time.
+  private long awakeUntilNanos;
+
   private long askedDispatches = -1;
   private @Nullable M askedHolder;
   private long askedSinceNanos;
   private long askedCpuNanos;
 
   /// Whether the holder of `p` is asleep in the kernel. Nobody is asked before the same goroutine
-  /// has been there for a while.
+  /// has been there for a while. Without patience the kernel is asked in any case.
   boolean isAsleep(P p, Kernel kernel, long now, long patienceNanos) {
     long d = p.dispatches();
     M m = p.holder;
@@ -43,13 +49,15 @@ final class Hold {
       dispatches = d;
       holder = m;
       sinceNanos = now;
+      awakeUntilNanos = now;
       starts = Kernel.UNKNOWN;
     }
-    if (now - sinceNanos < patienceNanos) {
+    if (patienceNanos > 0 && (now - sinceNanos < patienceNanos || now - awakeUntilNanos < 0)) {
       return false;
     }
     if (m == null || !kernel.asleep(m.tid)) {
       starts = Kernel.UNKNOWN;
+      awakeUntilNanos = now + Math.min(2 * (now - sinceNanos), AWAKE_LOOKS_APART_NANOS);
       return false;
     }
     long s = kernel.starts(m.tid);

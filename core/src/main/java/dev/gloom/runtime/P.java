@@ -153,6 +153,9 @@ final class P {
   long seenSinceNanos;
   long seenDispatches;
 
+  // Sysmon only: it has been asked to stop, and the helper has not been told. See Hogs.
+  boolean askedAlone;
+
   // Sysmon only: when the helper was last told of the one that has it. See Hogs.
   long triedNanos;
 

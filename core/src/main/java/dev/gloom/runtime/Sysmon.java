@@ -33,6 +33,12 @@ final class Sysmon {
   /// Goroutines that block come in crowds: for so long after one, each P is looked at closely.
   private static final long CROWD_NANOS = 2_000_000;
 
+  /// Until one that was asked to stop, and can, has done so.
+  private static final long HEED_NANOS = FIRST_DELAY_NANOS / 2;
+
+  /// While somebody waits for a P.
+  private static final int LOOKS_A_SLICE = 4;
+
   private static final int ROUNDS_BEFORE_BACKOFF = 50;
   private static final long DEEP_SLEEP_NANOS = 60_000_000_000L;
 
@@ -73,7 +79,7 @@ final class Sysmon {
   private long sleepsSinceNanos;
   private long delayNanos = FIRST_DELAY_NANOS;
   private int quietRounds;
-  private long sliceEndsNanos = Long.MAX_VALUE;
+  private long nextLookNanos = Long.MAX_VALUE;
   private long startsSeen = -1;
   private long strandedWorkSinceNanos;
   private boolean strandedWork;
@@ -194,16 +200,16 @@ final class Sysmon {
       }
     }
     sleepsSinceNanos = sched.clock.nanoTime();
-    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : untilSliceEnds(sleepsSinceNanos));
+    sched.parker.parkNanos(hurry ? SHORT_DELAY_NANOS : untilNextLook(sleepsSinceNanos));
     hurry = false;
-    sliceEndsNanos = Long.MAX_VALUE;
+    nextLookNanos = Long.MAX_VALUE;
   }
 
   /// The usual delay, or less if a slice ends before: it may be shorter than the delay.
-  private long untilSliceEnds(long now) {
-    return sliceEndsNanos == Long.MAX_VALUE
+  private long untilNextLook(long now) {
+    return nextLookNanos == Long.MAX_VALUE
         ? delayNanos
-        : Math.min(delayNanos, Math.max(sliceEndsNanos - now, SHORT_DELAY_NANOS));
+        : Math.min(delayNanos, Math.max(nextLookNanos - now, SHORT_DELAY_NANOS));
   }
 
   private void sleepDeeply(long until) {
@@ -335,18 +341,29 @@ final class Sysmon {
     return true;
   }
 
-  /// Asks a P that has not begun a slice for the length of one, if anybody waits for it.
+  /// Asks a P that has not begun a slice for the length of one, if anybody waits for it. That alone
+  /// is no reason to look again every millisecond: it knows when it has to. A slice may have begun
+  /// unseen, so while somebody waits that is at least four times a slice.
   private boolean preempt(P p, long now, boolean due) {
+    boolean waits = due || !p.isEmpty() || !sched.global.isEmpty();
+    long slice = sched.hogs.sliceNanos();
+    if (waits) {
+      lookAt(now + slice / LOOKS_A_SLICE);
+    }
     int tick = p.tick;
     if (tick != p.seenTick) {
       p.seenTick = tick;
       p.seenSinceNanos = now;
+      p.askedAlone = false;
       return false;
     }
-    if (p.isEmpty() && sched.global.isEmpty() && !due) {
+    if (!waits) {
       return false;
     }
-    long slice = sched.hogs.sliceNanos();
+    if (p.askedAlone && now - p.seenSinceNanos >= HEED_NANOS) {
+      p.askedAlone = false;
+      goesOn(p, now);
+    }
     if (!frugal
         && sched.idle.idleProcs() == 0
         && p.status == P.HELD
@@ -359,17 +376,29 @@ final class Sysmon {
     }
     long ends = p.seenSinceNanos + slice;
     if (now - ends < 0) {
-      long look = Hogs.isStuck(p) ? now + sched.hogs.patienceNanos(p) : ends;
-      sliceEndsNanos = Math.min(sliceEndsNanos, Math.min(look, ends));
+      lookAt(Hogs.isStuck(p) ? Math.min(now + sched.hogs.patienceNanos(p), ends) : ends);
       return false;
     }
     p.ask(P.PREEMPT);
     p.seenSinceNanos = now;
+    p.askedAlone = Hogs.hasHelper() && !Hogs.isStuck(p);
+    if (!p.askedAlone) {
+      goesOn(p, now);
+    }
+    lookAt(now + FIRST_DELAY_NANOS);
+    return false;
+  }
+
+  private void lookAt(long nanos) {
+    nextLookNanos = Math.min(nextLookNanos, nanos);
+  }
+
+  /// It has been asked to let others run and does not, or nothing but taking its P will help.
+  private void goesOn(P p, long now) {
     if (!frugal) {
       p.hold.asked(p, sched.kernel, now);
     }
-    sched.hogs.asked(p, now);
-    return true;
+    sched.hogs.goesOn(p, now);
   }
 
   /// A P that keeps what it has for itself but does not get to it, or not as quickly as it did,

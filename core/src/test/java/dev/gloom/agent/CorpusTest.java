@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
@@ -32,8 +33,8 @@ import org.junit.jupiter.api.Timeout;
 
 /// Real class files: all that the build and its tests depend on, the servers of the applications
 /// included, in the repository where these tests' own dependencies are. Tens of thousands of
-/// classes, of javac, Kotlin and bytecode generators, are woven; what the JVM's verifier took
-/// before it must take after.
+/// classes, of javac, Kotlin, Scala and bytecode generators, are woven; what the JVM's verifier
+/// took before it must take after.
 @Timeout(1_200)
 class CorpusTest {
   private static final int ENOUGH = 20_000;
@@ -170,12 +171,14 @@ class CorpusTest {
     MethodHandle nothing = MethodHandles.empty(MethodType.methodType(boolean.class, boolean.class));
     CheckBridge.open(
         (_, kind) -> kind instanceof MethodType ? new ConstantCallSite(nothing) : nothing);
+    var sample = new TreeSet<String>();
     int linked = 0;
     int checked = 0;
     for (Path jar : jars()) {
       String name = jar.getFileName().toString();
       if (name.matches(
-          "(kotlin-stdlib|scala-library|guava|jackson-databind|archunit|h2|byte-buddy|tomcat-embed-core|spring-core|kotlinx-coroutines-core-jvm|postgresql)-[0-9.]+(Final|-jre)?\\.jar")) {
+          "(kotlin-stdlib|scala-library|scala3-library_3|guava|jackson-databind|archunit|h2|byte-buddy|tomcat-embed-core|spring-core|kotlinx-coroutines-core-jvm|postgresql)-[0-9.]+(Final|-jre)?\\.jar")) {
+        sample.add(name.replaceFirst("-[0-9].*", ""));
         var loader = new Weaving(jar);
         linked += loader.linkAll();
         checked += loader.woven;
@@ -183,7 +186,11 @@ class CorpusTest {
     }
     int all = linked;
     int with = checked;
-    System.out.println("corpus: %d classes linked, %d of them woven".formatted(all, with));
+    System.out.println(
+        "corpus: %d classes linked, %d of them woven: %s".formatted(all, with, sample));
+    assertTrue(
+        sample.containsAll(Set.of("kotlin-stdlib", "scala-library", "scala3-library_3")),
+        sample::toString);
     assertTrue(with > 100, () -> with + " woven of " + all + " linked");
   }
 

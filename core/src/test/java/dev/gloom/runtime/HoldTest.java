@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -103,6 +105,34 @@ class HoldTest {
     assertFalse(hold.isAsleep(p, kernel, SLICE, SLICE));
     assertEquals(1, kernel.asked);
     assertTrue(hold.isAsleep(p, kernel, SLICE + 100 * MICRO, SLICE));
+  }
+
+  @Test
+  void whoComputesIsAskedEverMoreRarely() {
+    var looks = new ArrayList<Integer>();
+    for (int millis = 0; millis <= 16; millis++) {
+      int before = kernel.asked;
+      assertFalse(hold.isAsleep(p, kernel, millis * 1_000 * MICRO, 1));
+      if (kernel.asked > before) {
+        looks.add(millis);
+      }
+    }
+    assertEquals(List.of(1, 3, 8, 13), looks);
+    kernel.sleeps(m);
+    assertFalse(hold.isAsleep(p, kernel, 17_000 * MICRO, 1), "it computed at 13");
+    assertFalse(hold.suspected());
+    assertFalse(hold.isAsleep(p, kernel, 18_000 * MICRO, 1));
+    assertTrue(hold.suspected());
+    assertTrue(hold.isAsleep(p, kernel, 18_100 * MICRO, 1));
+  }
+
+  @Test
+  void inACrowdItIsAskedAtOnce() {
+    assertFalse(hold.isAsleep(p, kernel, 0, 1));
+    assertFalse(hold.isAsleep(p, kernel, 8_000 * MICRO, 1));
+    kernel.sleeps(m);
+    assertFalse(hold.isAsleep(p, kernel, 8_100 * MICRO, 0));
+    assertTrue(hold.isAsleep(p, kernel, 8_200 * MICRO, 0));
   }
 
   @Test

@@ -74,27 +74,45 @@ class SysmonTest {
   }
 
   @Test
-  void theHelperIsToldOfWhoeverIsAskedUnlessItIsOff() {
+  void theHelperIsToldOfWhoeverIsAskedAndGoesOnUnlessItIsOff() {
     var woken = new int[1];
     Hogs.helper(() -> woken[0]++);
     p.put(still.g());
     pass(11);
+    assertEquals(P.PREEMPT, p.request);
+    assertFalse(p.caught, "it has time to stop");
+    pass(1);
     assertTrue(p.caught);
     assertEquals(1, woken[0]);
     p.caught = false;
     sched.hogs.mode(Preemption.Mode.OFF);
     int before = woken[0];
-    pass(10);
+    pass(11);
     assertEquals(P.PREEMPT, p.request, "scheduling points still look");
     assertFalse(p.caught);
     assertEquals(before, woken[0]);
   }
 
   @Test
+  void theHelperIsNotToldOfOneThatStops() {
+    var woken = new int[1];
+    Hogs.helper(() -> woken[0]++);
+    p.put(still.g());
+    for (int i = 0; i < 10; i++) {
+      pass(11);
+      assertEquals(P.PREEMPT, p.request);
+      p.served(P.PREEMPT);
+      Still.dispatched(p);
+    }
+    assertEquals(0, woken[0]);
+    assertFalse(p.caught);
+  }
+
+  @Test
   void oneThatDoesNotStopIsTriedAgainOnlyAfterASecond() {
     Hogs.helper(() -> {});
     p.put(still.g());
-    pass(11);
+    pass(12);
     assertTrue(p.caught);
     p.caught = false;
     Hogs.cannotStop(p);
@@ -105,7 +123,7 @@ class SysmonTest {
     p.caught = false;
     Hogs.cannotStop(p);
     Still.dispatched(p); // another one has it
-    pass(11);
+    pass(12);
     assertTrue(p.caught);
   }
 
