@@ -3,7 +3,7 @@
 #   bench/hogs/hogs.sh [SECONDS [KIND …]]        PROCS=1 limits all of them to so many processors
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+java=$("$root/gloom" env JAVA_HOME)/bin/java
 jar=$root/core/target/gloom.jar
 seconds=${1:-10}
 [ $# -gt 0 ] && shift

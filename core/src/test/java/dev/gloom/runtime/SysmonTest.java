@@ -524,6 +524,35 @@ class SysmonTest {
   }
 
   @Test
+  @SuppressWarnings("NonAtomicVolatileUpdate") // the monitor only reads the time
+  void toAskSomebodyToStopIsNoReasonToLookEveryMillisecond() throws Exception {
+    var steps = new Steps(1);
+    P busy = steps.sched.idle.acquire();
+    steps.sched.global.put(Spawn.make(steps.sched, "", () -> null, null));
+    steps.sched.sysmon.ensureRunning();
+    int looks = 0;
+    long begun = 0;
+    while (steps.now < 1_000 * MILLI) {
+      steps.now += steps.next();
+      if (steps.now > 100 * MILLI) {
+        looks++;
+      }
+      if ((busy.request & P.PREEMPT) != 0) {
+        long slice = steps.now - begun; // until the look after the one that asked
+        assertTrue(slice >= 10 * MILLI && slice <= 12 * MILLI, () -> "a slice of " + slice);
+        busy.served(P.PREEMPT);
+        Still.dispatched(busy);
+        begun = steps.now;
+      }
+    }
+    int all = looks;
+    assertTrue(looks <= 500, () -> all + " looks in 900 ms");
+    steps.sched.global.take();
+    steps.sched.idle.add(new P[] {busy}, 0);
+    steps.end();
+  }
+
+  @Test
   void looksEveryMillisecondWhileAProcessorKeepsItsRunNextAndAnotherIsIdle() throws Exception {
     var steps = new Steps(2);
     P busy = steps.sched.idle.acquire();
