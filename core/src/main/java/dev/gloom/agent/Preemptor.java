@@ -13,9 +13,10 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// The helper thread of preemption, layer 2: when sysmon has asked a goroutine to stop, this one
-/// looks at its stack and arms the checks of the classes there. Those that have none yet get them
-/// at the next good moment ({@link Wanted}); until then the one that was caught is left to layer 3.
+/// The helper thread of preemption, layer 2: when a goroutine goes on after sysmon has asked it to
+/// stop, this one looks at its stack and arms the checks of the classes there. Those that have none
+/// yet get them at the next good moment ({@link Wanted}); until then the one that was caught is
+/// left to layer 3.
 ///
 /// It is a thread of its own because it waits: for a handshake with the thread that hogs, for the
 /// JVM to change a class. Sysmon must not.
@@ -48,6 +49,9 @@ final class Preemptor implements Runnable {
 
   /// To find the goroutine takes time in proportion to how many there are: this much of a CPU.
   private static final int REST_FACTOR = 20;
+
+  /// To change a class takes tens of milliseconds: this much of the time.
+  private static final int CHANGE_REST_FACTOR = 3;
 
   private final Weaving weaving;
 
@@ -155,23 +159,23 @@ final class Preemptor implements Runnable {
     }
   }
 
+  /// One class at a time: the whole program stands still for it, and has some time to itself before
+  /// the next.
   private void weaveWhatIsRipe() {
     long start = System.nanoTime();
     boolean crowded = Hogs.anyCrowded();
     Map<Long, Set<String>> running = whereTheyRun();
     long now = System.nanoTime();
-    long cost = now - start;
+    long rest = Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS);
     for (String name : wanted.names()) {
-      if (running == null) {
-        running = whereTheyRun();
-      }
       if (wanted.isRipe(name, running, crowded, now)) {
         weaving.weave(name);
         arm(name);
-        running = null; // that took a while
+        rest = (System.nanoTime() - now) * CHANGE_REST_FACTOR;
+        break;
       }
     }
-    lookNanos = Math.max(Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS), cost * REST_FACTOR);
+    lookNanos = Math.max(rest, (now - start) * REST_FACTOR);
     lookAtNanos = System.nanoTime() + lookNanos;
   }
 
@@ -185,6 +189,9 @@ final class Preemptor implements Runnable {
   }
 
   private void stop(List<Hogs.Hog> hogs) {
+    if (anyArmed) {
+      LockSupport.parkNanos(this, TRY_NANOS / 4); // it may be falling into a check right now
+    }
     List<Hogs.Hog> left = new ArrayList<>(hogs);
     int classes = FIRST_CLASSES;
     for (int i = 0; i < TRIES; i++, classes *= MORE_EACH_TRY) {

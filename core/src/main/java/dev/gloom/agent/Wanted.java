@@ -1,6 +1,7 @@
 package dev.gloom.agent;
 
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -26,7 +27,7 @@ final class Wanted {
 
   /// By the name of the class: the ids of the threads that were in it at the last look, and since
   /// when.
-  private final Map<String, Map<Long, Long>> insiders = new HashMap<>();
+  private final Map<String, Map<Long, Long>> insiders = new LinkedHashMap<>();
 
   /// False if it is wanted already.
   boolean add(String name) {
@@ -41,7 +42,7 @@ final class Wanted {
     insiders.clear();
   }
 
-  /// All of them, as they are now.
+  /// All of them, as they are now; who was caught first comes first.
   List<String> names() {
     return List.copyOf(insiders.keySet());
   }

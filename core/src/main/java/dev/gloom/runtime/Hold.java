@@ -52,7 +52,10 @@ final class Hold {
       awakeUntilNanos = now;
       starts = Kernel.UNKNOWN;
     }
-    if (patienceNanos > 0 && (now - sinceNanos < patienceNanos || now - awakeUntilNanos < 0)) {
+    if (now - sinceNanos < patienceNanos) {
+      return false;
+    }
+    if (patienceNanos > 0 && !suspected() && now - awakeUntilNanos < 0) {
       return false;
     }
     if (m == null || !kernel.asleep(m.tid)) {

@@ -187,8 +187,8 @@ final class Orphans {
     }
     long slice = sched.hogs.sliceNanos();
     if (Hogs.hasHelper() && !frugal && p.hold.isAwakeAgain(p, sched.kernel, now, slice)) {
-      sched.hogs.goesOn(p, now); // it computes without a P: checks can stop it
       Hogs.SIGN.raise(); // others that have stopped meanwhile do not see it
+      sched.hogs.goesOn(p, now); // it computes without a P: checks can stop it
     }
   }
 

@@ -153,8 +153,8 @@ final class P {
   long seenSinceNanos;
   long seenDispatches;
 
-  // Sysmon only: it has been asked to stop, and the helper has not been told. See Hogs.
-  boolean askedAlone;
+  // Sysmon only: the dispatches when it was asked to stop, if the helper has not been told; or -1.
+  long askedAt = -1;
 
   // Sysmon only: when the helper was last told of the one that has it. See Hogs.
   long triedNanos;

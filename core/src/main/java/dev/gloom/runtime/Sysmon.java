@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 /// closed scheduler. It is also the safety net: goroutines that wait while a P is idle and no M
 /// searches for 10 ms would be a bug of ours; it wakes an M, counts a *rescue* and says so once.
 ///
-/// It looks every millisecond, less often while nothing is found, and sleeps deeply while all Ps
-/// are idle: the next P that leaves the idle list wakes it.
+/// It looks every millisecond, less often while nothing is found or it only asks goroutines that
+/// compute to stop, and sleeps deeply while all Ps are idle: the next P that leaves the idle list
+/// wakes it.
 ///
 /// Go: `sysmon`, `retake`
 @SuppressWarnings("NonAtomicVolatileUpdate") // sysmon is the only writer
@@ -36,7 +37,8 @@ final class Sysmon {
   /// Until one that was asked to stop, and can, has done so.
   private static final long HEED_NANOS = FIRST_DELAY_NANOS / 2;
 
-  /// While somebody waits for a P.
+  /// After it has asked somebody to stop. It knows when to look again, but not when a slice begins
+  /// or somebody falls asleep.
   private static final int LOOKS_A_SLICE = 4;
 
   private static final int ROUNDS_BEFORE_BACKOFF = 50;
@@ -73,6 +75,7 @@ final class Sysmon {
   // This thread's own.
   private boolean hurry;
   private boolean soon;
+  private boolean asked;
   private boolean frugal;
   private long frugalSinceNanos;
   private long crowdUntilNanos = Long.MIN_VALUE;
@@ -205,7 +208,7 @@ final class Sysmon {
     nextLookNanos = Long.MAX_VALUE;
   }
 
-  /// The usual delay, or less if a slice ends before: it may be shorter than the delay.
+  /// The usual delay, or less if a look is due before: a slice may be shorter than the delay.
   private long untilNextLook(long now) {
     return nextLookNanos == Long.MAX_VALUE
         ? delayNanos
@@ -341,29 +344,19 @@ final class Sysmon {
     return true;
   }
 
-  /// Asks a P that has not begun a slice for the length of one, if anybody waits for it. That alone
-  /// is no reason to look again every millisecond: it knows when it has to. A slice may have begun
-  /// unseen, so while somebody waits that is at least four times a slice.
+  /// Asks a P that has not begun a slice for the length of one, if anybody waits for it.
   private boolean preempt(P p, long now, boolean due) {
-    boolean waits = due || !p.isEmpty() || !sched.global.isEmpty();
-    long slice = sched.hogs.sliceNanos();
-    if (waits) {
-      lookAt(now + slice / LOOKS_A_SLICE);
-    }
     int tick = p.tick;
     if (tick != p.seenTick) {
       p.seenTick = tick;
       p.seenSinceNanos = now;
-      p.askedAlone = false;
       return false;
     }
-    if (!waits) {
+    if (p.isEmpty() && sched.global.isEmpty() && !due) {
       return false;
     }
-    if (p.askedAlone && now - p.seenSinceNanos >= HEED_NANOS) {
-      p.askedAlone = false;
-      goesOn(p, now);
-    }
+    boolean told = tellIfItGoesOn(p, now);
+    long slice = sched.hogs.sliceNanos();
     if (!frugal
         && sched.idle.idleProcs() == 0
         && p.status == P.HELD
@@ -381,12 +374,28 @@ final class Sysmon {
     }
     p.ask(P.PREEMPT);
     p.seenSinceNanos = now;
-    p.askedAlone = Hogs.hasHelper() && !Hogs.isStuck(p);
-    if (!p.askedAlone) {
+    asked = true;
+    if (!Hogs.hasHelper() || Hogs.isStuck(p)) {
       goesOn(p, now);
+    } else if (!told) {
+      p.askedAt = p.dispatches();
+      lookAt(now + FIRST_DELAY_NANOS);
     }
-    lookAt(now + FIRST_DELAY_NANOS);
     return false;
+  }
+
+  /// One that was asked to stop has a moment to do so, before anybody is told that it goes on.
+  private boolean tellIfItGoesOn(P p, long now) {
+    if (p.askedAt != p.dispatches()) {
+      return false;
+    }
+    if (now - p.seenSinceNanos < HEED_NANOS) {
+      lookAt(p.seenSinceNanos + FIRST_DELAY_NANOS);
+      return false;
+    }
+    p.askedAt = -1;
+    goesOn(p, now);
+    return true;
   }
 
   private void lookAt(long nanos) {
@@ -459,14 +468,16 @@ final class Sysmon {
   }
 
   private void backOff(boolean acted) {
-    if (acted) {
+    if (acted || asked) {
       quietRounds = 0;
-      delayNanos = FIRST_DELAY_NANOS;
+      long between = acted ? 0 : sched.hogs.sliceNanos() / LOOKS_A_SLICE;
+      delayNanos = Math.clamp(between, FIRST_DELAY_NANOS, MAX_DELAY_NANOS);
     } else if (soon) {
       delayNanos = FIRST_DELAY_NANOS; // the next one only: the quiet rounds still count
     } else if (++quietRounds > ROUNDS_BEFORE_BACKOFF) {
       delayNanos = Math.min(2 * delayNanos, MAX_DELAY_NANOS);
     }
     soon = false;
+    asked = false;
   }
 }

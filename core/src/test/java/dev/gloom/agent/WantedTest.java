@@ -73,4 +73,13 @@ class WantedTest {
     assertTrue(wanted.isEmpty());
     assertEquals(List.of(), wanted.names());
   }
+
+  @Test
+  void whoWasCaughtFirstComesFirst() {
+    var many = new Wanted();
+    var names = List.of("app.Loop", "app.Handler", "app.Server", "app.Main", "lib.Worker");
+    names.forEach(many::add);
+    many.isRipe("app.Loop", Map.of(7L, Set.of("app.Loop")), false, 0);
+    assertEquals(names, many.names());
+  }
 }

@@ -14,6 +14,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// The container's CPU quota sets maxProcs and is followed, until somebody says a number. The
 /// container is a directory; {@link CgroupTest} has a real one. Spec 12.8.
+@Tag("waits")
 @Timeout(120)
 class QuotaTest {
   private static final int CPUS = 8;

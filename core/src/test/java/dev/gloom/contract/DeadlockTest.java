@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /// Items 96 and 97, each in a JVM of its own, since any other thread keeps the report away: all
 /// asleep is reported, soon, with the guilty lines; and nothing else is.
+@Tag("waits")
 @Timeout(180)
 @EnabledOnOs(OS.LINUX) // elsewhere it is never reported
 class DeadlockTest {

@@ -15,10 +15,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Under the agent no deadlock is reported, even if it is one and the program asks for the report.
+@Tag("waits")
 @Timeout(120)
 class NoDeadlockTest {
   /// Many times what it takes to find one.

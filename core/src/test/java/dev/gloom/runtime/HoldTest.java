@@ -136,6 +136,15 @@ class HoldTest {
   }
 
   @Test
+  void whoWasSeenAsleepInACrowdIsAskedAgainAtOnce() {
+    assertFalse(hold.isAsleep(p, kernel, 0, 1));
+    assertFalse(hold.isAsleep(p, kernel, 8_000 * MICRO, 1), "awake: the next look at 13 ms");
+    kernel.sleeps(m);
+    assertFalse(hold.isAsleep(p, kernel, 8_100 * MICRO, 0));
+    assertTrue(hold.isAsleep(p, kernel, 8_200 * MICRO, 1), "the crowd is over");
+  }
+
+  @Test
   void threadThatNothingIsKnownAboutIsNotAsleep() {
     kernel.ended(m);
     kernel.sleeps(m);
