@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// of them. Whoever goes on after the last try is given up: what no check reaches, native code or
 /// the JDK's own, is left to layer 3.
 ///
-/// A class is disarmed when no check of it has stopped anybody for ten seconds: to arm it again has
+/// A class is disarmed when no check of it has stopped anybody for a minute: to arm it again has
 /// its loops compiled again.
 final class Preemptor implements Runnable {
   private static final int TRIES = 3;
@@ -36,8 +36,8 @@ final class Preemptor implements Runnable {
   /// Until an armed loop has had time to fall into its check.
   private static final long TRY_NANOS = 1_000_000;
 
-  private static final long DISARM_AFTER_NANOS = 10_000_000_000L;
-  private static final long DISARM_LOOK_NANOS = 1_000_000_000;
+  private static final long DISARM_AFTER_NANOS = 60_000_000_000L;
+  private static final long DISARM_LOOK_NANOS = 10_000_000_000L;
 
   /// Until it tries again after an error.
   private static final long REST_NANOS = 1_000_000_000;
