@@ -95,7 +95,8 @@ final class Orphans {
   private void putIntoSlot(P p, P fresh) {
     for (; ; ) {
       try {
-        sched.procs(was -> new Sched.Procs(replaced(was.all, p, fresh), was.max, with(was, p)));
+        sched.procs(
+            was -> new Sched.Procs(replaced(was.all, p, fresh), was.max, with(was, p), was.gone));
         return;
       } catch (OutOfMemoryError e) {
         sched.parker.parkNanos(OUT_OF_MEMORY_NANOS);
@@ -195,8 +196,12 @@ final class Orphans {
   /// U
   private void forget(P[] orphans) {
     Set<P> abandoned = abandoned(orphans);
-    sched.procs(was -> new Sched.Procs(was.all, was.max, Resize.without(was.orphans, abandoned)));
-    abandoned.forEach(sched.resize::count);
+    sched.procs(
+        was -> {
+          var gone = new Totals(was.gone);
+          abandoned.forEach(gone::add);
+          return new Sched.Procs(was.all, was.max, Resize.without(was.orphans, abandoned), gone);
+        });
   }
 
   private static Set<P> abandoned(P[] orphans) {

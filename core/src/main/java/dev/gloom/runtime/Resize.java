@@ -40,12 +40,6 @@ final class Resize {
   /// under the lock. Go: `customGOMAXPROCS`
   private volatile boolean custom;
 
-  /// What Ps that are gone have counted. Written under its lock, read a little late.
-  private final Totals gone = new Totals();
-
-  private long goneLateNanos; // under the lock too
-  private final ReentrantLock goneLock = new ReentrantLock();
-
   Resize(Sched sched, boolean custom) {
     this.sched = sched;
     this.custom = custom;
@@ -113,7 +107,8 @@ final class Resize {
       made = newProcs(sched.procs().all, n - before - kept);
     } while (!sched.idle.keep(kept)); // those that were to go, and have not yet, stay
     P[] more = made;
-    P[] all = sched.procs(was -> new Sched.Procs(joined(was.all, more), n, was.orphans)).all;
+    P[] all =
+        sched.procs(was -> new Sched.Procs(joined(was.all, more), n, was.orphans, was.gone)).all;
     sched.idle.add(more, 0);
     if (before == 1) {
       for (P p : all) {
@@ -127,7 +122,7 @@ final class Resize {
     P idleOnes = sched.idle.retire(sched.procs().max - n);
     // Only now: with as many idle as there are to be, all would look idle. And a P that takes an
     // orphan's place later sees what retire has noted.
-    P[] all = sched.procs(was -> new Sched.Procs(was.all, n, was.orphans)).all;
+    P[] all = sched.procs(was -> new Sched.Procs(was.all, n, was.orphans, was.gone)).all;
     if (sched.idle.surplus() > 0) {
       for (P p : all) {
         p.ask(P.RETIRE | P.PREEMPT);
@@ -161,21 +156,14 @@ final class Resize {
     for (P p : sched.procs().all) {
       if (p.retired) {
         retired.add(p);
-        count(p);
-        goneLateNanos += p.timers.lateNanos(); // of the slot, so not in count
       }
     }
-    sched.procs(was -> new Sched.Procs(without(was.all, retired), n, was.orphans));
-  }
-
-  /// Keeps what a P that goes has counted.
-  void count(P p) {
-    goneLock.lock();
-    try {
-      gone.add(p);
-    } finally {
-      goneLock.unlock();
-    }
+    sched.procs(
+        was -> {
+          var gone = new Totals(was.gone);
+          retired.forEach(gone::addSlot);
+          return new Sched.Procs(without(was.all, retired), n, was.orphans, gone);
+        });
   }
 
   static P[] without(P[] ps, Set<P> out) {
@@ -210,15 +198,6 @@ final class Resize {
         LockSupport.parkNanos(this, OUT_OF_MEMORY_NANOS);
       }
     }
-  }
-
-  /// How late the alarms of slots that are gone were.
-  long goneLateNanos() {
-    return goneLateNanos;
-  }
-
-  Totals gone() {
-    return gone;
   }
 
   /// So many Ps beside those that exist.

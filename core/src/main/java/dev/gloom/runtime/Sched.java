@@ -99,10 +99,15 @@ public final class Sched {
     /// Those whose slot has another P now, and whose M may still put something there.
     final P[] orphans;
 
-    Procs(P[] all, int max, P[] orphans) {
+    /// What those have counted that are no longer here. They go and are counted in one step, so
+    /// that no figure ever goes back.
+    final Totals gone;
+
+    Procs(P[] all, int max, P[] orphans, Totals gone) {
       this.all = all;
       this.max = max;
       this.orphans = orphans;
+      this.gone = gone;
       this.order = new StealOrder(all.length);
     }
   }
@@ -161,7 +166,7 @@ public final class Sched {
     boolean custom = maxProcs != Knobs.BY_DEFAULT;
     this.resize = new Resize(this, custom);
     P[] all = resize.newProcs(new P[0], custom ? Knobs.checkMaxProcs(maxProcs) : cpus.now());
-    this.procs = new Procs(all, all.length, Procs.NONE);
+    this.procs = new Procs(all, all.length, Procs.NONE, new Totals());
     idle.add(all, 0);
   }
 
@@ -640,14 +645,11 @@ public final class Sched {
 
   /// What has been counted so far.
   public Counters counters() {
-    var total = new Totals();
-    total.add(resize.gone());
     Procs now = procs;
+    var total = new Totals(now.gone);
     long local = 0;
-    long lateNanos = resize.goneLateNanos();
     for (P p : now.all) {
-      total.add(p);
-      lateNanos += p.timers.lateNanos();
+      total.addSlot(p);
       local += p.queued();
     }
     for (P p : now.orphans) {
@@ -674,7 +676,7 @@ public final class Sched {
         idle.wakeups(),
         idle.handoffs(),
         total.rang,
-        lateNanos,
+        total.lateNanos,
         total.calls,
         overcommitted.get() + orphans.awake(),
         sysmon.retaken(),

@@ -1,6 +1,6 @@
 package dev.gloom.runtime;
 
-/// The counters of several Ps together.
+/// The counters of several Ps together. Those that others can see are never changed.
 final class Totals {
   long dispatches;
   long moved;
@@ -11,7 +11,30 @@ final class Totals {
   long calls;
   long stoppedAtPoints;
   long stoppedAtChecks;
+  long lateNanos;
 
+  Totals() {}
+
+  Totals(Totals t) {
+    dispatches = t.dispatches;
+    moved = t.moved;
+    steals = t.steals;
+    stolen = t.stolen;
+    overflows = t.overflows;
+    rang = t.rang;
+    calls = t.calls;
+    stoppedAtPoints = t.stoppedAtPoints;
+    stoppedAtChecks = t.stoppedAtChecks;
+    lateNanos = t.lateNanos;
+  }
+
+  /// A P, and the alarms of its slot.
+  void addSlot(P p) {
+    add(p);
+    lateNanos += p.timers.lateNanos();
+  }
+
+  /// A P whose slot is another's.
   void add(P p) {
     dispatches += p.dispatches();
     moved += p.moved;
@@ -22,17 +45,5 @@ final class Totals {
     calls += p.calls;
     stoppedAtPoints += p.stoppedAtPoints;
     stoppedAtChecks += p.stoppedAtChecks;
-  }
-
-  void add(Totals t) {
-    dispatches += t.dispatches;
-    moved += t.moved;
-    steals += t.steals;
-    stolen += t.stolen;
-    overflows += t.overflows;
-    rang += t.rang;
-    calls += t.calls;
-    stoppedAtPoints += t.stoppedAtPoints;
-    stoppedAtChecks += t.stoppedAtChecks;
   }
 }

@@ -12,6 +12,8 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -204,6 +206,42 @@ class OrphansTest {
     assertEquals(before + 1, sched.counters().dispatches(), "when it is no longer listed");
     orphans.look(0, false);
     assertEquals(before + 1, sched.counters().dispatches());
+  }
+
+  /// One that reads them while an orphan is forgotten sees it in the list or among those that are
+  /// gone.
+  @Test
+  void noFigureGoesBackWhenAnOrphanIsForgotten() throws Exception {
+    long before = sched.counters().dispatches();
+    var done = new AtomicBoolean();
+    var back = new FutureTask<>(() -> stepsBack(done));
+    var reader = new Thread(back, "reader");
+    reader.start();
+    P held = p;
+    for (int i = 0; i < 20_000; i++) {
+      Still.dispatched(held);
+      assertTrue(orphans.take(held, false));
+      Orphans.abandon(m, held);
+      orphans.look(0, false);
+      held = idle.acquire();
+      held.heldBy(m);
+    }
+    done.set(true);
+    assertEquals(0, back.get());
+    assertEquals(before + 20_000, sched.counters().dispatches());
+  }
+
+  private int stepsBack(AtomicBoolean done) {
+    int steps = 0;
+    long last = 0;
+    while (!done.get()) {
+      long now = sched.counters().dispatches();
+      if (now < last) {
+        steps++;
+      }
+      last = now;
+    }
+    return steps;
   }
 
   // The orders of O1 to O5 and A1 to A4.

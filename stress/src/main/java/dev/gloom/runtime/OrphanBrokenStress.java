@@ -23,7 +23,7 @@ public class OrphanBrokenStress {
     @Actor
     public void sysmon() {
       take();
-      sched.procs(was -> new Sched.Procs(was.all, 1, new P[0]));
+      sched.procs(was -> new Sched.Procs(was.all, 1, new P[0], was.gone));
     }
 
     @Arbiter

@@ -43,7 +43,7 @@ public class OrphanStress {
         return false;
       }
       var fresh = new P(sched, p.id, p.timers);
-      sched.procs(was -> new Sched.Procs(new P[] {fresh}, 1, new P[] {p}));
+      sched.procs(was -> new Sched.Procs(new P[] {fresh}, 1, new P[] {p}, was.gone));
       sched.orphans.look(0, false);
       return true;
     }
