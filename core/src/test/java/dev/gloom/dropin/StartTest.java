@@ -13,7 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.jar.JarOutputStream;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Tag;
@@ -25,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 class StartTest {
   private static final int CLASSES = 5_000;
-  private static final int STARTS = 21;
+  private static final int STARTS = 43;
   private static final long MOST_MILLIS = 150;
 
   /// Loads the classes that were made for it and starts one virtual thread.
@@ -67,13 +69,16 @@ class StartTest {
     String classPath = jar + java.io.File.pathSeparator + ChildJvm.pathOf(LargeProgram.class);
     List<Double> adaptive = new ArrayList<>();
     List<Double> eager = new ArrayList<>();
+    List<String> modes = List.of("off", "adaptive", "eager");
     for (int i = 0; i < STARTS; i++) {
-      double off = millis(classPath, List.of(AgentJvm.agent("preempt=off")));
-      double lazily = millis(classPath, List.of(AgentJvm.agent("preempt=adaptive")));
-      double eagerly = millis(classPath, List.of(AgentJvm.agent("preempt=eager")));
+      Map<String, Long> taken = new HashMap<>();
+      for (int j = 0; j < modes.size(); j++) { // each comes first as often as last
+        String mode = modes.get((i + j) % modes.size());
+        taken.put(mode, millis(classPath, List.of(AgentJvm.agent("preempt=" + mode))));
+      }
       if (i > 0) {
-        adaptive.add(lazily / off);
-        eager.add(eagerly / off);
+        adaptive.add((double) taken.get("adaptive") / taken.get("off"));
+        eager.add((double) taken.get("eager") / taken.get("off"));
       }
     }
     Collections.sort(adaptive);
