@@ -1,5 +1,5 @@
 // gosched() lets others run. Three goroutines take turns on one processor: whoever is not next
-// steps back, and without that step the first to wait would hold the processor for ever.
+// steps back, and without that step it would burn a whole slice before another gets its turn.
 
 import static dev.gloom.Gloom.go;
 import static dev.gloom.Gloom.gosched;

@@ -4,7 +4,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 java=$("$root/gloom" env JAVA_HOME)/bin/java
-jar=$root/core/target/gloom.jar
+jar=$("$root/gloom" env GLOOM_JAR)
 seconds=${1:-10}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- empty arithmetic calls sha256 regex fib native

@@ -6,8 +6,8 @@ package dev.gloom;
 ///
 /// It is reported only where it is certain. Any other live platform thread of the program, a
 /// pending timer, a shutdown hook, a goroutine that waits for a socket or is in native code keeps
-/// it away. Where the JVM does not run on Linux it is never reported; `-Dgloom.deadlock=off`
-/// switches it off.
+/// it away. Where the JVM does not run on Linux, and under the agent, it is never reported;
+/// `-Dgloom.deadlock=off` switches it off.
 public final class DeadlockException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -100,8 +100,10 @@ public final class Gloom {
 
   /// Changes that number and answers the old one; 0 or less only reads, as in Go. When it returns,
   /// no more than `n` run; but for a goroutine that passes no scheduling point it waits about a
-  /// second at most, and that one then goes on until it does. At most 65,536. A number that was
-  /// set, even to what it was, no longer follows the container's quota.
+  /// second at most, and that one then goes on until it does. A number that was set, even to what
+  /// it was, no longer follows the container's quota.
+  ///
+  /// @throws IllegalArgumentException if it is more than 65,536
   public static int maxProcs(int n) {
     return scheduler().maxProcs(n);
   }
@@ -145,6 +147,7 @@ public final class Gloom {
   /// @throws InterruptedException if the calling thread is interrupted, before or while it waits;
   ///   nothing has been sent or received. Never with {@link #otherwise}
   /// @throws ChannelClosedException if the chosen case sends on a closed channel
+  /// @throws IllegalArgumentException if there is more than one {@link #otherwise}
   /// @throws Exception what the branch throws
   @SafeVarargs
   // Each case answers an R, which may be a type with null; the array is only read.

@@ -33,7 +33,8 @@ public final class Goroutine {
     return g.id;
   }
 
-  /// The name it was given, or `goroutine` and its id.
+  /// The name it was given, or `goroutine` and its id; where it was created is added when an
+  /// exception has left one without a name.
   public String name() {
     String name = g.thread().getName();
     return name.isEmpty() ? "goroutine " + g.id : name;
@@ -67,7 +68,8 @@ public final class Goroutine {
     }
   }
 
-  /// Waits until it has ended or the time is over; false in the second case.
+  /// Waits until it has ended or the time is over; false in the second case. Never throws {@link
+  /// DeadlockException}.
   public boolean join(Duration atMost) throws InterruptedException {
     return g.join(atMost);
   }

@@ -92,6 +92,8 @@ public final class Group implements AutoCloseable {
   }
 
   /// Starts a member if the limit allows it at once; false if not.
+  ///
+  /// @throws IllegalStateException if the group is over
   public boolean tryGo(Body body) {
     Objects.requireNonNull(body, "go of nil func value: the body is null");
     refuseIfOver();

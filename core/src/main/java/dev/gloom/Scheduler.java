@@ -49,6 +49,8 @@ public final class Scheduler implements AutoCloseable {
     private Builder() {}
 
     /// How many goroutines run at once, from 1. The container's CPU quota then changes nothing.
+    ///
+    /// @throws IllegalArgumentException if it is not from 1 to 65,536
     public Builder maxProcs(int n) {
       maxProcs = Knobs.checkMaxProcs(n);
       return this;

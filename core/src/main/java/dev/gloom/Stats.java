@@ -8,7 +8,7 @@ package dev.gloom;
 /// @param searching threads that look for work
 /// @param threads threads that carry goroutines, asleep or not
 /// @param threadsStarted threads ever started, the monitor's included
-/// @param idleThreads those of them that sleep and can be woken for any goroutine
+/// @param idleThreads those of `threads` that sleep and can be woken for any goroutine
 /// @param goroutines started and not ended
 /// @param started goroutines ever started
 /// @param globalQueue goroutines in the global queue

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /// ```java
 /// var timer = new Timer(Duration.ofSeconds(1));
 /// select(
-///     recv(results, r -> use(r)),
-///     recv(timer.c(), at -> giveUp(at)));
+///     recv(results, r -> "got " + r),
+///     recv(timer.c(), at -> "gave up at " + at));
 /// timer.stop();
 /// ```
 ///

@@ -49,7 +49,8 @@ record Options(
         mode=on|observe|off     on (default): every virtual thread runs on gloom; observe: the JDK's
                                 scheduler stays, and is watched; off: as if there were no agent
         maxprocs=N              how many virtual threads run at once; default: what was meant for the
-                                JDK (jdk.virtualThreadScheduler.parallelism), GOMAXPROCS, all CPUs
+                                JDK (jdk.virtualThreadScheduler.parallelism), GOMAXPROCS, the CPUs
+                                within the container's quota
         include=P:Q…            only virtual threads started by code of these packages and below
         exclude=P:Q…            not those started by code of these packages and below
         unsupported=run|stop    on a JDK that gloom cannot work with: go on without gloom (default),
