@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -70,5 +71,13 @@ class VainReadsTest {
     vain.forget(1_000_000);
     assertEquals(2, tries(fd, 2, true));
     assertFalse(read(fd, true));
+  }
+
+  @Test
+  void withoutMemoryEachReadIsTried() {
+    int fd = Integer.MAX_VALUE - 1; // no JVM has an array for it
+    for (int i = 0; i < 10; i++) {
+      assertTrue(read(fd, true));
+    }
   }
 }
