@@ -62,8 +62,14 @@ final class Preemptor implements Runnable {
   private final Wanted wanted = new Wanted();
   private long lookNanos = FIRST_LOOK_NANOS;
   private long lookAtNanos;
+  private long restsUntilNanos;
+  private long searchNanos;
   private boolean opened;
   private boolean anyArmed;
+
+  /// Somebody was caught, or the settings have changed, since this round began. A short park in the
+  /// middle of it takes the permit that was meant for its end.
+  private volatile boolean news;
 
   private Preemptor(Weaving weaving, Hogs settings) {
     this.weaving = weaving;
@@ -82,12 +88,13 @@ final class Preemptor implements Runnable {
             .unstarted(preemptor);
     thread.setContextClassLoader(ClassLoader.getSystemClassLoader());
     thread.start();
-    Hogs.helper(new Wake(thread));
+    Hogs.helper(new Wake(preemptor, thread));
   }
 
-  private record Wake(Thread thread) implements Runnable {
+  private record Wake(Preemptor preemptor, Thread thread) implements Runnable {
     @Override
     public void run() {
+      preemptor.news = true;
       LockSupport.unpark(thread);
     }
   }
@@ -135,6 +142,7 @@ final class Preemptor implements Runnable {
   }
 
   private void round() {
+    news = false;
     follow();
     List<Hogs.Hog> hogs = Hogs.caught();
     if (!hogs.isEmpty()) {
@@ -149,6 +157,9 @@ final class Preemptor implements Runnable {
     }
     if (anyArmed) {
       anyArmed = sites.disarm(System.nanoTime(), off ? 0 : DISARM_AFTER_NANOS);
+    }
+    if (news) {
+      return;
     }
     if (!wanted.isEmpty()) {
       LockSupport.parkNanos(this, lookAtNanos - System.nanoTime());
@@ -166,17 +177,21 @@ final class Preemptor implements Runnable {
     boolean crowded = Hogs.anyCrowded();
     Map<Long, Set<String>> running = whereTheyRun();
     long now = System.nanoTime();
-    long rest = Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS);
+    long rest = (now - start) * REST_FACTOR;
+    long next = Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS);
     for (String name : wanted.names()) {
       if (wanted.isRipe(name, running, crowded, now)) {
         weaving.weave(name);
         arm(name);
-        rest = (System.nanoTime() - now) * CHANGE_REST_FACTOR;
+        rest = Math.max(rest, (System.nanoTime() - now) * CHANGE_REST_FACTOR);
+        next = rest;
         break;
       }
     }
-    lookNanos = Math.max(rest, (now - start) * REST_FACTOR);
-    lookAtNanos = System.nanoTime() + lookNanos;
+    long after = System.nanoTime();
+    lookNanos = Math.max(rest, next);
+    lookAtNanos = after + lookNanos;
+    restsUntilNanos = after + rest;
   }
 
   /// The classes that each goroutine that runs has on its stack, by the id of its thread.
@@ -194,29 +209,39 @@ final class Preemptor implements Runnable {
     }
     List<Hogs.Hog> left = new ArrayList<>(hogs);
     int classes = FIRST_CLASSES;
+    searchNanos = 0;
     for (int i = 0; i < TRIES; i++, classes *= MORE_EACH_TRY) {
       left.removeIf(hog -> !hog.goesOn());
       if (left.isEmpty()) {
-        return;
+        break;
       }
-      long start = System.nanoTime();
       int most = classes;
       left.removeIf(hog -> isGivenUp(hog, most));
-      long cost = System.nanoTime() - start;
       LockSupport.parkNanos(this, TRY_NANOS);
-      if (cost > TRY_NANOS && i == TRIES - 1) {
-        LockSupport.parkNanos(this, cost * REST_FACTOR);
-      }
     }
     for (Hogs.Hog hog : left) {
       hog.cannotStop();
+    }
+    if (searchNanos > TRY_NANOS) {
+      rest(Math.min(searchNanos * REST_FACTOR, REST_NANOS));
+    }
+  }
+
+  /// Whoever is caught meanwhile waits, and is layer 3's in the end.
+  private void rest(long nanos) {
+    long until = System.nanoTime() + nanos;
+    for (long left = nanos; left > 0; left = until - System.nanoTime()) {
+      LockSupport.parkNanos(this, left);
+      Thread.interrupted();
     }
   }
 
   /// Arms the classes on its stack. True if none of them has checks yet, since what runs there now
   /// never will have any; or if this one is known to come to a check too late: then all are armed.
   private boolean isGivenUp(Hogs.Hog hog, int most) {
+    long start = System.nanoTime();
     Thread thread = hog.thread();
+    searchNanos += System.nanoTime() - start;
     if (thread == null) {
       return false;
     }
@@ -233,7 +258,8 @@ final class Preemptor implements Runnable {
         anyChecks = true;
       } else if (wanted.add(name)) {
         lookNanos = FIRST_LOOK_NANOS;
-        lookAtNanos = System.nanoTime();
+        long now = System.nanoTime();
+        lookAtNanos = restsUntilNanos - now > 0 ? restsUntilNanos : now;
       }
     }
     boolean given = late || !anyChecks;

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BinaryOperator;
+import java.util.function.Predicate;
 
 /// The call sites behind the checks, one for each class that has reached one of its checks.
 ///
@@ -24,7 +25,8 @@ import java.util.function.BinaryOperator;
 /// class loaders, both are armed. A site is kept by its class alone and goes with it.
 ///
 /// **Who is late.** The helper marks a name as armed and then arms its sites; a thread that reaches
-/// its first check enters the site and then looks for the mark. One of the two sees the other.
+/// its first check enters the site and then looks for the mark. One of the two sees the other. The
+/// mark may go meanwhile, so whoever has armed a site by it looks again.
 final class Sites implements BinaryOperator<Object> {
   private static final MethodType TYPE = MethodType.methodType(boolean.class, boolean.class);
   private static final MethodHandle NOTHING = MethodHandles.empty(TYPE);
@@ -32,6 +34,9 @@ final class Sites implements BinaryOperator<Object> {
 
   /// More than java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, which is 127.
   private static final int CALLS_TO_SETTLE = 150;
+
+  /// Made ahead: a lambda is linked when it is first needed, and that may be in a full heap.
+  private static final Predicate<WeakReference<Site>> GONE = r -> r.get() == null;
 
   private final Map<String, OfClass> byName = new ConcurrentHashMap<>();
 
@@ -96,9 +101,13 @@ final class Sites implements BinaryOperator<Object> {
   private Site enter(Class<?> caller) {
     var site = new Site();
     OfClass same = ofName(caller.getName());
+    same.sites.removeIf(GONE); // scripts make many of one name
     same.sites.add(new WeakReference<>(site));
     if (same.armed) {
       arm(site);
+      if (!same.armed) {
+        disarm(site);
+      }
     }
     return site;
   }
@@ -141,20 +150,24 @@ final class Sites implements BinaryOperator<Object> {
     site.armed = true;
   }
 
+  private static void disarm(Site site) {
+    site.armed = false;
+    site.setTarget(NOTHING);
+  }
+
   /// Disarms what has caught nobody for this long, and answers whether anything is still armed.
   boolean disarm(long now, long afterNanos) {
     boolean any = false;
     Iterator<OfClass> all = byName.values().iterator();
     while (all.hasNext()) {
       OfClass c = all.next();
-      c.sites.removeIf(r -> r.get() == null);
+      c.sites.removeIf(GONE);
       if (c.armed && now - lastCatch(c) >= afterNanos) {
         c.armed = false;
         for (WeakReference<Site> r : c.sites) {
           Site site = r.get();
           if (site != null) {
-            site.armed = false;
-            site.setTarget(NOTHING);
+            disarm(site);
           }
         }
       }

@@ -47,8 +47,8 @@ final class Weaving implements ClassFileTransformer {
   /// Whether classes get checks when they are loaded.
   void eager(boolean wanted) {
     if (wanted && !watchesLoads) {
-      watchesLoads = true;
       instrumentation.addTransformer(this, false);
+      watchesLoads = true;
     }
     eager = wanted;
   }
@@ -60,23 +60,32 @@ final class Weaving implements ClassFileTransformer {
     if (!caught.add(name)) {
       return false;
     }
+    boolean done = false;
+    try {
+      done = weaveLoaded(name);
+    } finally {
+      if (!done) {
+        caught.remove(name);
+      }
+    }
+    return done;
+  }
+
+  private boolean weaveLoaded(String name) {
     if (!watchesCaught) {
-      watchesCaught = true;
       instrumentation.addTransformer(new OfCaught(), true);
+      watchesCaught = true;
     }
     Class<?>[] loaded = instrumentation.getAllLoadedClasses();
     if (loaded == null) { // the JVM is about to end
-      caught.remove(name);
       return false;
     }
     for (Class<?> type : loaded) {
       if (type.getName().equals(name)
           && instrumentation.isModifiableClass(type)
-          && isOfApplication(type.getModule(), type.getClassLoader(), name)) {
-        if (!retransform(type)) {
-          caught.remove(name);
-          return false;
-        }
+          && isOfApplication(type.getModule(), type.getClassLoader(), name)
+          && !retransform(type)) {
+        return false;
       }
     }
     return true;

@@ -26,6 +26,9 @@ public final class Hogs {
 
   private static final long AGAIN_NANOS = 1_000_000_000;
 
+  /// Until it is asked again whether one that has opted out still has.
+  private static final long LOOK_AGAIN_NANOS = 100_000_000;
+
   /// The sign that checks read. Here, and not made when it is first needed: that may be on a full
   /// stack or in a full heap, and a class that cannot be initialised then never can.
   static final StopSign SIGN = new StopSign();
@@ -103,19 +106,19 @@ public final class Hogs {
 
   /// The goroutine on `p` cannot stop: no check reaches it, or it is pinned.
   static void cannotStop(P p) {
-    cannotStop(p, false);
+    cannotStop(p, p.tick, false);
   }
 
-  private static void cannotStop(P p, boolean again) {
+  private static void cannotStop(P p, long tick, boolean again) {
     p.stuckAgain = again;
-    p.stuckAt = Integer.toUnsignedLong(p.tick);
+    p.stuckAt = tick;
   }
 
   /// Whether it is known of the goroutine that has `p` now that it cannot be stopped: it was asked,
   /// and the classes on its stack are armed, to no avail. Without a helper nobody knows. For
   /// whoever takes the P away instead (layer 3).
   static boolean isStuck(P p) {
-    return p.stuckAt == Integer.toUnsignedLong(p.tick);
+    return p.stuckAt == p.tick;
   }
 
   /// How much CPU time the goroutine on `p` may use after it was asked to stop, before its P is
@@ -129,14 +132,26 @@ public final class Hogs {
   }
 
   /// Whether the P may be taken from the goroutine that has it: not if it has opted out, nor if
-  /// nobody is to be preempted. Looks for that goroutine among all, if any has ever opted out.
-  boolean mayBeTakenFrom(Sched sched, P p) {
+  /// nobody is to be preempted. Looks for that goroutine among all, if any has ever opted out, and
+  /// for one that has only now and then.
+  boolean mayBeTakenFrom(Sched sched, P p, long now) {
     if (mode == Preemption.Mode.OFF) {
       return false;
     }
     M m = p.holder;
-    G g = m == null || !Undisturbed.used() ? null : sched.registry.runningOn(m);
-    return g == null || !g.undisturbed;
+    if (m == null || !Undisturbed.used()) {
+      return true;
+    }
+    if (p.undisturbedAt == p.dispatches() && now - p.undisturbedSinceNanos < LOOK_AGAIN_NANOS) {
+      return false;
+    }
+    G g = sched.registry.runningOn(m);
+    if (g == null || !g.undisturbed) {
+      return true;
+    }
+    p.undisturbedAt = p.dispatches();
+    p.undisturbedSinceNanos = now;
+    return false;
   }
 
   /// Whether any P is asked to let others run, or anybody runs without one, in any scheduler. Not
@@ -221,16 +236,16 @@ public final class Hogs {
   public static final class Hog {
     private final Sched sched;
     private final P p;
-    private final int tick;
+    private final long tick;
     private @Nullable G found;
 
-    private Hog(Sched sched, P p, int tick) {
+    private Hog(Sched sched, P p, long tick) {
       this.sched = sched;
       this.p = p;
       this.tick = tick;
     }
 
-    /// Whether it still has its P, asked or not.
+    /// Whether it still has its P, and is still asked to stop.
     public boolean goesOn() {
       return p.tick == tick && (p.request & P.PREEMPT) != 0;
     }
@@ -256,7 +271,7 @@ public final class Hogs {
     /// Gives it up, for layer 3, whose patience is shorter then: sysmon looks anew.
     public void cannotStop() {
       if (goesOn()) {
-        Hogs.cannotStop(p, stopsLate());
+        Hogs.cannotStop(p, tick, stopsLate());
         if (p.status == P.HELD) {
           sched.sysmon.lookNow();
         }

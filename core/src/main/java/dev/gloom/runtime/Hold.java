@@ -80,7 +80,9 @@ final class Hold {
   /// The goroutine there has been asked to let others run.
   void asked(P p, Kernel kernel, long now) {
     M m = p.holder;
-    if (askedDispatches != p.dispatches() || askedHolder != m) {
+    if (askedDispatches != p.dispatches()
+        || askedHolder != m
+        || askedCpuNanos == Kernel.UNKNOWN) { // it could not be read then
       askedDispatches = p.dispatches();
       askedHolder = m;
       askedSinceNanos = now;
@@ -115,13 +117,12 @@ final class Hold {
     return awake;
   }
 
-  /// Everything stood still: begins anew.
-  void forget() {
+  /// Everything stood still: who was seen asleep has to be seen so twice again. (CPU time stands
+  /// still too.)
+  void forgetSleep() {
     dispatches = -1;
     starts = Kernel.UNKNOWN;
-    askedDispatches = -1;
     holder = null;
-    askedHolder = null;
   }
 
   private static long cpu(@Nullable M m, Kernel kernel) {

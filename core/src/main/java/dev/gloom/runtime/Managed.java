@@ -39,9 +39,14 @@ public final class Managed {
         && action != STARTED
         && Management.isUsed()
         && WHEN_USED.compareAndSet(action, STARTED)) {
-      Thread t = Starter.newThread("gloom-jmx", action);
-      thread = t;
-      t.start();
+      try {
+        Thread t = Starter.newThread("gloom-jmx", action);
+        thread = t;
+        t.start();
+      } catch (OutOfMemoryError e) {
+        WHEN_USED.set(action); // at another time then
+        throw e;
+      }
     }
   }
 

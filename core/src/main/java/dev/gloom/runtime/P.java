@@ -102,10 +102,10 @@ final class P {
 
   /// Slices begun: a dispatch that inherits its slice through run-next does not count. Owner
   /// writes, sysmon reads.
-  int tick;
+  long tick;
 
   /// The tick at which this P next looks at the global queue first. Owner only.
-  int globalAt;
+  long globalAt;
 
   /// An alarm was armed here that is earlier than all others here, and nobody has been told. Owner
   /// only.
@@ -149,7 +149,7 @@ final class P {
   private long lastId;
 
   // Sysmon only: the tick that it saw last, and when it saw it first.
-  int seenTick = -1;
+  long seenTick = -1;
   long seenSinceNanos;
   long seenDispatches;
 
@@ -158,6 +158,10 @@ final class P {
 
   // Sysmon only: when the helper was last told of the one that has it. See Hogs.
   long triedNanos;
+
+  // Sysmon only: the dispatch whose goroutine has opted out, and when it was seen to. See Hogs.
+  long undisturbedAt = -1;
+  long undisturbedSinceNanos;
 
   // Sysmon only: the calls that it saw last, and when it saw that number first.
   long seenCalls;
@@ -303,7 +307,7 @@ final class P {
   /// How many goroutines this P has put on an M, inherited slices included. By this, not by ticks,
   /// others see whether it gets on.
   long dispatches() {
-    return Integer.toUnsignedLong(tick) + inherited;
+    return tick + inherited;
   }
 
   /// How many goroutines wait here; a moment's view.

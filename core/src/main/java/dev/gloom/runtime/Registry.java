@@ -21,8 +21,8 @@ interface Registry {
   /// How many there are. Exact when nothing starts or ends meanwhile.
   int size();
 
-  /// How many have ended since the beginning.
-  long ended();
+  /// How many have started since the beginning, ended or not. Never goes back.
+  long started();
 
   /// All of them, list by list, each list at one moment.
   G[] snapshot();

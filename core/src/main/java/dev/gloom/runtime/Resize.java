@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
 
 /// Changes the number of Ps while goroutines run. Go stops the world for it; here nobody stops who
 /// does not have to.
@@ -107,8 +108,7 @@ final class Resize {
       made = newProcs(sched.procs().all, n - before - kept);
     } while (!sched.idle.keep(kept)); // those that were to go, and have not yet, stay
     P[] more = made;
-    P[] all =
-        sched.procs(was -> new Sched.Procs(joined(was.all, more), n, was.orphans, was.gone)).all;
+    P[] all = replace(was -> new Sched.Procs(joined(was.all, more), n, was.orphans, was.gone)).all;
     sched.idle.add(more, 0);
     if (before == 1) {
       for (P p : all) {
@@ -122,7 +122,7 @@ final class Resize {
     P idleOnes = sched.idle.retire(sched.procs().max - n);
     // Only now: with as many idle as there are to be, all would look idle. And a P that takes an
     // orphan's place later sees what retire has noted.
-    P[] all = sched.procs(was -> new Sched.Procs(was.all, n, was.orphans, was.gone)).all;
+    P[] all = replace(was -> new Sched.Procs(was.all, n, was.orphans, was.gone)).all;
     if (sched.idle.surplus() > 0) {
       for (P p : all) {
         p.ask(P.RETIRE | P.PREEMPT);
@@ -136,6 +136,17 @@ final class Resize {
     }
     awaitRetired();
     dropRetired(n);
+  }
+
+  /// Without memory it waits for some: what Idle has counted cannot be taken back.
+  private Sched.Procs replace(UnaryOperator<Sched.Procs> change) {
+    for (; ; ) {
+      try {
+        return sched.procs(change);
+      } catch (OutOfMemoryError e) {
+        LockSupport.parkNanos(this, OUT_OF_MEMORY_NANOS);
+      }
+    }
   }
 
   /// The caller may be a goroutine, which lets go of its own P by waiting.

@@ -656,7 +656,6 @@ public final class Sched {
       total.add(p);
       local += p.queued();
     }
-    int live = registry.size();
     return new Counters(
         now.max,
         idle.idleProcs(),
@@ -664,8 +663,8 @@ public final class Sched {
         mCount.get(),
         mIds.get(),
         idle.idleMs(),
-        live,
-        live + registry.ended(),
+        registry.size(),
+        registry.started(),
         global.size(),
         local,
         total.dispatches,

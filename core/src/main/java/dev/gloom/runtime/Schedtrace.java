@@ -88,7 +88,7 @@ final class Schedtrace {
       }
       text.append("] schedticks=[ ");
       for (P p : ps) {
-        text.append(Integer.toUnsignedString(p.tick)).append(' ');
+        text.append(p.tick).append(' ');
       }
       text.append("]\n");
     }
@@ -133,7 +133,7 @@ final class Schedtrace {
 
   private static void append(StringBuilder text, P p, @Nullable M m) {
     text.append("  P").append(p.id).append(": status=").append(m == null ? 0 : 1);
-    text.append(" schedtick=").append(Integer.toUnsignedString(p.tick)).append(" syscalltick=0");
+    text.append(" schedtick=").append(p.tick).append(" syscalltick=0");
     text.append(" m=").append(m == null ? "nil" : String.valueOf(m.mid));
     text.append(" runqsize=").append(queued(p)).append(" gfreecnt=0");
     text.append(" timerslen=").append(p.timers.size()).append('\n');

@@ -79,11 +79,11 @@ final class StrongRegistry implements Registry {
   }
 
   @Override
-  public long ended() {
+  public long started() {
     long n = 0;
     for (Shard s : shards) {
       s.lock.acquire();
-      n += s.ended;
+      n += s.size + s.ended;
       s.lock.held = 0;
     }
     return n;

@@ -155,14 +155,14 @@ final class Sysmon {
       do {
         Sched.LIVE.add(sched);
         while (!sched.endThreadsIfDone()) {
-          sleep();
-          long now = sched.clock.nanoTime();
-          sched.coarseNanos = now;
           try {
+            sleep();
+            long now = sched.clock.nanoTime();
+            sched.coarseNanos = now;
             round(now);
             sched.trace.look(now);
           } catch (OutOfMemoryError e) {
-            outOfMemory(now);
+            outOfMemory(sched.clock.nanoTime());
           }
         }
         Sched.LIVE.remove(sched);
@@ -190,7 +190,7 @@ final class Sysmon {
     boolean quiet = starts == startsSeen && !hurry;
     startsSeen = starts;
     long now = sched.clock.nanoTime();
-    long nextLook = quiet && allIdle() ? sched.deadlock.look(now) : Deadlock.NEVER;
+    long nextLook = quiet && allIdle() && !frugal ? sched.deadlock.look(now) : Deadlock.NEVER;
     if (quiet && allIdle() && !sched.isClosed() && !sched.trace.on()) {
       asleep = true;
       if (allIdle() && !sched.isClosed() && !sched.stranded && sched.deadlock.hasNoNews()) {
@@ -231,8 +231,9 @@ final class Sysmon {
     return sched.idle.idleProcs() == sched.maxProcs();
   }
 
-  /// One look at everything. If it comes late, the whole process was held up, by a debugger or the
-  /// collector, and nobody had a chance to get on: then it only takes new readings.
+  /// One look at everything. If it comes late, the whole process was held up, by a debugger, the
+  /// collector or its container's quota, and nobody had a chance to get on: then nobody is blamed
+  /// for that time. Under a small quota every round comes late.
   void round(long now) {
     boolean acted = false;
     frugal &= now - frugalSinceNanos < FRUGAL_NANOS;
@@ -245,23 +246,25 @@ final class Sysmon {
       sched.managed.look(now);
     }
     sched.registry.sweep();
-    if (now - sleepsSinceNanos > delayNanos + SLICE_NANOS) {
-      readAnew(now);
-    } else {
-      acted |= watchProcs(now);
-      acted |= sched.netPoll.monitor();
-      acted |= rescue(now);
+    long lost = now - sleepsSinceNanos - delayNanos;
+    boolean late = lost > SLICE_NANOS;
+    if (late) {
+      forgive(lost, now);
     }
+    acted |= watchProcs(now, late);
+    acted |= sched.netPoll.monitor();
+    acted |= !late && rescue(now);
     sleepsSinceNanos = now;
     backOff(acted);
   }
 
-  private void readAnew(long now) {
+  /// So much time has passed in which nothing could happen.
+  private void forgive(long lostNanos, long now) {
     for (P p : sched.procs().all) {
-      p.seenTick = p.tick;
-      p.seenSinceNanos = now;
+      p.seenSinceNanos += lostNanos;
+      p.seenCallsSinceNanos += lostNanos;
       p.seenDispatches = p.dispatches();
-      p.hold.forget();
+      p.hold.forgetSleep();
       // The first of two looks; on a busy machine every round comes late.
       if (p.status == P.HELD && !frugal) {
         p.hold.isAsleep(p, sched.kernel, now, 0);
@@ -271,9 +274,13 @@ final class Sysmon {
     strandedWork = false;
   }
 
-  private boolean watchProcs(long now) {
+  private boolean watchProcs(long now, boolean late) {
     boolean acted = false;
     for (P p : sched.procs().all) {
+      if (p.retired) {
+        continue; // one that went when nobody waited for it any more is listed until the next
+        // change
+      }
       boolean due = p.timers.earliest() <= now;
       if (p.status == P.BLOCKED) {
         acted |= retake(p, now, due);
@@ -288,7 +295,7 @@ final class Sysmon {
         continue;
       }
       acted |= preempt(p, now, nobodyWatches);
-      acted |= giveUpKept(p, now);
+      acted |= !late && giveUpKept(p, now);
     }
     return acted | sched.orphans.look(now, frugal);
   }
@@ -346,7 +353,7 @@ final class Sysmon {
 
   /// Asks a P that has not begun a slice for the length of one, if anybody waits for it.
   private boolean preempt(P p, long now, boolean due) {
-    int tick = p.tick;
+    long tick = p.tick;
     if (tick != p.seenTick) {
       p.seenTick = tick;
       p.seenSinceNanos = now;
@@ -361,7 +368,7 @@ final class Sysmon {
         && sched.idle.idleProcs() == 0
         && p.status == P.HELD
         && p.hold.burns(p, sched.kernel, now, sched.hogs.patienceNanos(p))
-        && sched.hogs.mayBeTakenFrom(sched, p)
+        && sched.hogs.mayBeTakenFrom(sched, p, now)
         && sched.mayOvercommit()
         && sched.mayUseAnotherM()
         && sched.orphans.take(p, true)) {
@@ -475,7 +482,9 @@ final class Sysmon {
     } else if (soon) {
       delayNanos = FIRST_DELAY_NANOS; // the next one only: the quiet rounds still count
     } else if (++quietRounds > ROUNDS_BEFORE_BACKOFF) {
-      delayNanos = Math.min(2 * delayNanos, MAX_DELAY_NANOS);
+      // With a short slice it would not see its end in time.
+      long most = Math.clamp(sched.hogs.sliceNanos(), FIRST_DELAY_NANOS, MAX_DELAY_NANOS);
+      delayNanos = Math.min(2 * delayNanos, most);
     }
     soon = false;
     asked = false;

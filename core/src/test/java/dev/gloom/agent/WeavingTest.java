@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
@@ -37,6 +38,7 @@ class WeavingTest {
 
   private final List<ClassFileTransformer> transformers = new ArrayList<>();
   private Throwable refusal;
+  private boolean noMemory;
   private Class<?>[] loaded = {};
 
   /// A JVM that writes down what is asked of it.
@@ -52,6 +54,9 @@ class WeavingTest {
                 }
                 switch (method.getName()) {
                   case "getAllLoadedClasses":
+                    if (noMemory) {
+                      throw new OutOfMemoryError();
+                    }
                     return loaded;
                   case "isModifiableClass":
                     return !((Class<?>) args[0]).isHidden();
@@ -115,6 +120,17 @@ class WeavingTest {
       System.setErr(before);
     }
     return bytes.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void whatFailedForWantOfMemoryIsTriedAgain() {
+    noMemory = true;
+    assertThrows(OutOfMemoryError.class, () -> weaving.weave("some.Loop"));
+    assertFalse(weaving.wasCaught("some.Loop"));
+    noMemory = false;
+    assertTrue(weaving.weave("some.Loop"));
+    assertTrue(weaving.wasCaught("some.Loop"));
+    assertEquals(1, transformers.size());
   }
 
   @Test

@@ -280,7 +280,7 @@ class FindWorkTest {
     clock.stop();
     var sched = new Sched(1, new Knobs(1, false, true), 1, clock, Parker.SYSTEM);
     P only = sched.procs().all[0];
-    var ticks = new ArrayList<Integer>();
+    var ticks = new ArrayList<Long>();
     var dispatches = new ArrayList<Long>();
     var order = new ArrayList<String>();
     Callable<?> body =

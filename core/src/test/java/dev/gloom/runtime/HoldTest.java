@@ -158,7 +158,7 @@ class HoldTest {
   void forgettingBeginsAnew() {
     kernel.sleeps(m);
     asleepAt(1_000);
-    hold.forget();
+    hold.forgetSleep();
     assertFalse(hold.suspected());
     assertFalse(asleepAt(1_100));
     assertTrue(asleepAt(1_200));
@@ -241,11 +241,23 @@ class HoldTest {
     assertFalse(burnsAt(2 * SLICE), "it is not known now");
   }
 
+  // For want of a descriptor, for instance.
   @Test
-  void whatIsForgottenDoesNotBurn() {
+  void cpuTimeThatCouldNotBeReadIsReadTheNextTime() {
+    kernel.ended(m);
+    hold.asked(p, kernel, 0);
+    kernel.burnt(m, 1 + 2 * SLICE);
+    hold.asked(p, kernel, SLICE);
+    assertFalse(burnsAt(2 * SLICE), "nothing since");
+    kernel.burnt(m, SLICE);
+    assertTrue(burnsAt(2 * SLICE));
+  }
+
+  @Test
+  void cpuTimeCountsAlsoIfEverythingStoodStill() {
     hold.asked(p, kernel, 0);
     kernel.burnt(m, SLICE);
-    hold.forget();
-    assertFalse(burnsAt(SLICE));
+    hold.forgetSleep();
+    assertTrue(burnsAt(100 * SLICE));
   }
 }

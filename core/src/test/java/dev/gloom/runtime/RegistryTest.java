@@ -39,7 +39,7 @@ class RegistryTest {
 
     registry.remove(gs[50]);
     assertEquals(99, registry.size());
-    assertEquals(1, registry.ended());
+    assertEquals(100, registry.started());
     assertTrue(!List.of(registry.snapshot()).contains(gs[50]));
   }
 
@@ -72,7 +72,7 @@ class RegistryTest {
       assertNull(g.registryPrevious);
     }
     assertEquals(0, registry.size());
-    assertEquals(64, registry.ended());
+    assertEquals(64, registry.started());
   }
 
   @Test
@@ -82,7 +82,7 @@ class RegistryTest {
     registry.remove(g);
     registry.remove(g);
     assertEquals(0, registry.size());
-    assertEquals(1, registry.ended());
+    assertEquals(1, registry.started());
   }
 
   @Test
@@ -104,7 +104,7 @@ class RegistryTest {
       }
     }
     assertEquals(0, registry.size());
-    assertEquals(2 * each, registry.ended());
+    assertEquals(2 * each, registry.started());
     assertEquals(0, registry.snapshot().length);
   }
 
@@ -120,7 +120,7 @@ class RegistryTest {
       registry.sweep();
     }
     assertEquals(keeps ? 41 : 1, registry.size());
-    assertEquals(keeps ? 0 : 40, registry.ended());
+    assertEquals(41, registry.started());
     assertEquals(keeps ? 41 : 1, registry.snapshot().length);
     assertTrue(List.of(registry.snapshot()).contains(kept));
   }

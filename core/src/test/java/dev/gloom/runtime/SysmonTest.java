@@ -196,7 +196,7 @@ class SysmonTest {
 
   // A pause of the whole process, by a debugger or the collector, is nobody's slice.
   @Test
-  void roundThatComesLateOnlyTakesNewReadings() {
+  void nobodyIsBlamedForTheTimeThatARoundComesLate() {
     M asleep = still.idle(other);
     p.put(still.g());
     sched.global.put(still.g());
@@ -205,13 +205,44 @@ class SysmonTest {
     sched.sysmon.round(now);
     assertEquals(0, p.request);
     assertEquals(0, sched.sysmon.rescues());
-    pass(9);
-    assertEquals(0, p.request);
+    pass(7);
+    assertEquals(0, p.request, "9 ms without the pause");
+    pass(1);
+    assertEquals(P.PREEMPT, p.request, "10 ms");
+    pass(1);
     assertEquals(0, sched.sysmon.rescues());
     assertNull(asleep.given);
     muted(() -> pass(2));
-    assertEquals(P.PREEMPT, p.request);
     assertEquals(1, sched.sysmon.rescues());
+  }
+
+  // In a container with a tenth of a core, all of its threads stand still most of the time.
+  @Test
+  void evenIfEveryRoundComesLateWhoeverComputesIsAskedToStopAndLosesItsProcessor() {
+    M burning = still.busy(p);
+    sched.idle.join(still.busy(null));
+    p.put(still.g());
+    int rounds = 0;
+    while (p.request == 0 && rounds++ < 100) {
+      now += 100 * MILLI;
+      sched.sysmon.round(now);
+    }
+    assertTrue(rounds >= 9, rounds + ": its own time counts");
+    assertEquals(P.PREEMPT, p.request);
+    for (int i = 0; i < 100 && p.status == P.HELD; i++) {
+      still.kernel.burnt(burning, MILLI);
+      now += 100 * MILLI;
+      sched.sysmon.round(now);
+    }
+    assertEquals(P.ORPHAN, p.status);
+  }
+
+  @Test
+  void processorThatWentLateIsLeftAlone() {
+    p.put(still.g());
+    p.retired = true;
+    pass(100);
+    assertEquals(0, p.request);
   }
 
   // Run-next that its P keeps for itself.
@@ -518,6 +549,21 @@ class SysmonTest {
     assertEquals(8 * MILLI, steps.next());
     for (int i = 0; i < 20; i++) {
       assertEquals(10 * MILLI, steps.next(), "never longer while a P is busy");
+    }
+    steps.sched.idle.add(new P[] {busy}, 0);
+    steps.end();
+  }
+
+  @Test
+  void neverSleepsLongerThanASlice() throws Exception {
+    var steps = new Steps(1);
+    P busy = steps.sched.procs().all[0];
+    steps.sched.idle.retire(1);
+    busy.retired = false;
+    steps.sched.hogs.slice(3);
+    steps.sched.sysmon.ensureRunning();
+    for (int i = 0; i < 70; i++) {
+      assertTrue(steps.next() <= 3 * MILLI, "sleep " + i);
     }
     steps.sched.idle.add(new P[] {busy}, 0);
     steps.end();
