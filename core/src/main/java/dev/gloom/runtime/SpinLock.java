@@ -30,6 +30,11 @@ final class SpinLock {
   /// lost its core and only the kernel can help.
   private static final int SPINS = 100;
 
+  /// Who has found it held looks again after 1, 2, 4 … polls, at most so many: some hundred ns.
+  /// Each look fetches the line from the core that works with it; left alone, that core gets
+  /// several operations done (`./gloom bench mpmc/2p`: a third faster than looking at each poll).
+  private static final int MOST_AWAY = 16;
+
   /// 1 while somebody is inside. Written by `acquire`, and as 0 by the holder itself.
   volatile int held;
 
@@ -45,12 +50,16 @@ final class SpinLock {
   }
 
   private void acquireSlow() {
-    for (int spins = 0; ; spins++) {
+    int away = 1;
+    for (int spins = 0; ; spins += away) {
       if (held == 0 && HELD.compareAndSet(this, 0, 1)) {
         return;
       }
       if (spins < SPINS) {
-        Thread.onSpinWait();
+        for (int i = 0; i < away; i++) {
+          Thread.onSpinWait();
+        }
+        away = Math.min(2 * away, MOST_AWAY);
       } else {
         Carrier.yieldToOs();
       }
