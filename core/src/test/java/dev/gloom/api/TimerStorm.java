@@ -11,18 +11,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// Timers that are set, changed and stopped at random while all processors compute and yield. Also
-/// a program, `PROCS TIMERS`, for a collector that does not stop the world for longer than a timer
-/// may be late.
+/// a program, `PROCS TIMERS LATE`, for a collector that does not stop the world for longer than a
+/// timer may be late.
 final class TimerStorm {
   private static final int MOST_MILLIS = 2_000;
 
   private TimerStorm() {}
 
   public static void main(String[] args) throws Exception {
-    run(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
+    run(Integer.parseInt(args[0]), Integer.parseInt(args[1]), Double.parseDouble(args[2]));
   }
 
-  static void run(int procs, int timers) throws Exception {
+  static void run(int procs, int timers, double lateMillis) throws Exception {
     long seed = System.nanoTime();
     var random = new Random(seed);
     var fired = new AtomicInteger();
@@ -79,8 +79,10 @@ final class TimerStorm {
     double p99 = UnannouncedTest.percentile(new ArrayList<>(late), 99);
     double p50 = UnannouncedTest.percentile(new ArrayList<>(late), 50);
     System.out.printf(
-        "timer storm:%nrang=%d%np50Micros=%d%np99Micros=%d%n",
-        fired.get(), (long) (p50 * 1_000), (long) (p99 * 1_000));
+        "timer storm: %d rang, late p50 %.2f ms, p99 %.2f ms%n", fired.get(), p50, p99);
+    if (p99 > lateMillis) {
+      throw new AssertionError("seed " + seed + ": p99 of lateness " + p99 + " ms");
+    }
   }
 
   private static Timer arm(long millis, AtomicInteger fired, ConcurrentLinkedQueue<Long> late) {

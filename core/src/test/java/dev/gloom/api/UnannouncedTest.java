@@ -326,30 +326,20 @@ class UnannouncedTest {
 
   /// A million alarms, set, changed and cancelled at random, while everybody computes and yields. A
   /// million of them alive keep G1 at work for 100 ms at a time, with the world stopped; so here it
-  /// is ZGC. A machine that is held up itself for milliseconds gets two more chances to be in time,
-  /// none to lose one.
+  /// is ZGC.
   @Test
   @Tag("slow")
-  @Timeout(400)
   void alarmsOfAMillionAreNeitherLostNorLate() throws Exception {
     var jvm =
         List.of(
             ChildJvm.OPEN, "--enable-native-access=ALL-UNNAMED", "-Xmx3g", "-XX:+UseZGC", "-ea");
-    var seen = new ArrayList<Long>();
-    for (int i = 0; i < 3; i++) {
-      var child = ChildJvm.run(120, jvm, TimerStorm.class, "2", "1000000").succeeded();
-      System.out.print(child.out());
-      seen.add(child.figure("p99Micros"));
-      if (seen.getLast() < 12_000) {
-        return;
-      }
-    }
-    throw new AssertionError("p99 in us: " + seen);
+    System.out.print(
+        ChildJvm.run(120, jvm, TimerStorm.class, "2", "1000000", "12").succeeded().out());
   }
 
   @Test
   void alarmsAreNeitherLostNorLate() throws Exception {
-    TimerStorm.run(2, 50_000); // of the lateness the slow one judges
+    TimerStorm.run(2, 50_000, 2_000); // of the lateness the slow one judges
   }
 
   private static void await(CountDownLatch latch) {
