@@ -278,8 +278,7 @@ final class Sysmon {
     boolean acted = false;
     for (P p : sched.procs().all) {
       if (p.retired) {
-        continue; // one that went when nobody waited for it any more is listed until the next
-        // change
+        continue; // it went late, and is listed until the next change
       }
       boolean due = p.timers.earliest() <= now;
       if (p.status == P.BLOCKED) {
