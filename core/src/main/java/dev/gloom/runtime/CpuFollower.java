@@ -54,7 +54,7 @@ final class CpuFollower {
     } catch (OutOfMemoryError e) {
       // As above.
     } catch (Throwable e) {
-      Fatal.bug(sched, "a change of maxProcs", e);
+      sched.fatal.bug("a change of maxProcs", e);
     } finally {
       changing.set(false);
     }

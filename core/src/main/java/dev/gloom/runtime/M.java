@@ -107,7 +107,7 @@ final class M extends Thread {
         g = next();
       }
     } catch (Throwable e) {
-      Fatal.bug(sched, getName(), e);
+      sched.fatal.bug(getName(), e);
     }
   }
 

@@ -44,7 +44,7 @@ public final class Sched {
   final Kernel kernel;
   final Mount mount = new JdkMount();
   final boolean exitOnPanic;
-  final boolean haltOnBug;
+  final Fatal fatal;
   private final int maxThreads;
   private final int maxOvercommit;
 
@@ -150,7 +150,7 @@ public final class Sched {
     this.parker = parker;
     this.kernel = kernel;
     this.exitOnPanic = knobs.exitOnPanic();
-    this.haltOnBug = knobs.haltOnBug();
+    this.fatal = new Fatal(this, knobs.haltOnBug());
     this.keepsAll = knobs.keepsAll();
     this.registry = keepsAll ? new StrongRegistry() : new WeakRegistry();
     this.maxThreads = knobs.maxThreads();

@@ -174,7 +174,7 @@ final class Sysmon {
       } while (!sched.hasNoThreads() && thread.compareAndSet(null, Thread.currentThread()));
       sched.closeNetPoll();
     } catch (Throwable e) {
-      Fatal.bug(sched, "sysmon", e);
+      sched.fatal.bug("sysmon", e);
     }
   }
 
