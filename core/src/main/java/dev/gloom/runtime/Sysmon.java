@@ -167,9 +167,8 @@ final class Sysmon {
         }
         Sched.LIVE.remove(sched);
         sched.deadlock.tellOthers();
-        // A start that slipped past the closing may have made a new M meanwhile. It counts the M
-        // and
-        // then looks for this thread; here it is the other way round, so one of the two sees it.
+        // A start that slipped past the closing may have made a new M. It counts the M and then
+        // looks for this thread; here it is the other way round, so one of the two sees it.
         thread.set(null);
       } while (!sched.hasNoThreads() && thread.compareAndSet(null, Thread.currentThread()));
       sched.closeNetPoll();
@@ -288,6 +287,7 @@ final class Sysmon {
       boolean nobodyWatches = due && sched.idle.watchUntil() > now;
       if (nobodyWatches) {
         tellOfAlarm(p);
+        soon = true; // to see whether it got to it
       }
       if (p.status == P.HELD && !frugal && takeFromSleeper(p, now, due)) {
         acted = true;

@@ -3,7 +3,6 @@ package dev.gloom.runtime;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /// The alarms of one P: a heap with four children a node, under a lock of its own.
@@ -15,8 +14,13 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A cancelled alarm stays in the heap until its time comes or more than a quarter is cancelled;
 /// then whoever cancelled the last one sweeps. So to cancel costs a CAS, a counter, and a share of
-/// a sweep, and the heap is never larger than a third above what it needs. (Go sweeps only on the P
-/// itself; here a P that has gone idle is not left with a million dead time-outs.)
+/// a sweep, and the heap is hardly ever larger than a third above what it needs. (Go sweeps only on
+/// the P itself; here a P that has gone idle is not left with a million dead time-outs.)
+///
+/// A sweep lets go of the lock after every few, or an alarm that is due would wait for a walk
+/// through all of memory. It goes from the leaves to the root. What takes the place of one that it
+/// drops comes from below, where it has been, or is looked at next; only what others move down
+/// meanwhile escapes it, until the next sweep or its time.
 ///
 /// Unlike elsewhere, there are calls and loops inside the lock. That is safe because every caller
 /// has stack to spare: an M without a goroutine, or one that has asked Headroom.
@@ -30,6 +34,12 @@ final class TimerHeap {
 
   /// How many are taken out under one lock.
   private static final int BATCH = 64;
+
+  /// How many a sweep looks at under one lock: some 20 µs if they are not in a cache.
+  private static final int STRETCH = 512;
+
+  /// For how many polls it leaves the lock alone then: longer than one who waits looks away.
+  private static final int LET_IN = 32;
 
   /// What became of an alarm that was to be added.
   enum Added {
@@ -107,12 +117,12 @@ final class TimerHeap {
     return rang;
   }
 
-  /// Some of those that are due, as a chain, earliest first; null also if they are all cancelled.
   /// By how much all that rang were late, together; read a little late itself.
   long lateNanos() {
     return lateNanos;
   }
 
+  /// Some of those that are due, as a chain, earliest first; null also if they are all cancelled.
   private @Nullable Alarm takeDue(long now) {
     Alarm first = null;
     Alarm last = null;
@@ -151,29 +161,36 @@ final class TimerHeap {
 
   /// Drops the cancelled ones; answers how many are left.
   int sweep() {
-    lock.acquire();
-    int n = 0;
-    for (int i = 0; i < size; i++) {
-      Alarm a = at(i);
-      if (a.isArmed()) {
-        alarms[n] = a;
-        whens[n] = whens[i];
-        n++;
+    cancelled = 0; // those that come meanwhile are for the next one
+    for (int end = Integer.MAX_VALUE; end > 0; ) {
+      end = sweepBelow(end);
+      for (int i = 0; i < LET_IN && end > 0; i++) {
+        Thread.onSpinWait();
       }
     }
-    Arrays.fill(alarms, n, size, null);
-    size = n;
-    for (int i = (n - 2) >> 2; i >= 0; i--) {
-      siftDown(i, whens[i], at(i));
-    }
-    earliest = n == 0 ? Alarm.NEVER : whens[0];
-    cancelled = 0;
+    lock.acquire();
+    int n = size;
     int room = alarms.length;
     lock.held = 0;
     if (room > FEWEST && n < room / 4) {
       shrink(room / 2);
     }
     return n;
+  }
+
+  /// Looks at those before `end`, from the last one on; answers how far it came.
+  private int sweepBelow(int end) {
+    lock.acquire();
+    int i = Math.min(end, size);
+    int begin = Math.max(i - STRETCH, 0);
+    while (i > begin) {
+      if (at(i - 1).isArmed() || !removeAt(i - 1)) {
+        i--;
+      }
+    }
+    earliest = size == 0 ? Alarm.NEVER : whens[0];
+    lock.held = 0;
+    return begin;
   }
 
   private void shrink(int to) {
@@ -220,14 +237,26 @@ final class TimerHeap {
 
   private Alarm removeFirst() {
     Alarm first = at(0);
+    removeAt(0);
+    return first;
+  }
+
+  /// Closes the gap with the last one; answers whether one from above has come here for it.
+  private boolean removeAt(int i) {
     int n = --size;
     Alarm last = at(n);
     long lastWhen = whens[n];
     alarms[n] = null;
-    if (n > 0) {
-      siftDown(0, lastWhen, last);
+    if (i == n) {
+      return false;
     }
-    return first;
+    boolean up = i > 0 && lastWhen < whens[(i - 1) >> 2];
+    if (up) {
+      siftUp(i, lastWhen, last);
+    } else {
+      siftDown(i, lastWhen, last);
+    }
+    return up;
   }
 
   private void siftUp(int from, long when, Alarm alarm) {

@@ -614,6 +614,26 @@ class SysmonTest {
     steps.end();
   }
 
+  /// Else those that it is told of could wait for the next look, ten milliseconds later.
+  @Test
+  void looksSoonWhetherABusyProcessorGotToItsAlarm() throws Exception {
+    var steps = new Steps(1);
+    P busy = steps.sched.idle.acquire();
+    steps.sched.sysmon.ensureRunning();
+    for (int i = 0; i < 60; i++) {
+      steps.next();
+    }
+    assertEquals(10 * MILLI, steps.next());
+    busy.timers.add(Bell.at(steps.now));
+    assertEquals(MILLI, steps.next(), "it was told");
+    assertEquals(P.TIMERS, busy.request);
+    assertEquals(MILLI, steps.next(), "it has not got to it");
+    busy.timers.ringDue(steps.now);
+    assertEquals(2 * MILLI, steps.next(), "now it has");
+    steps.sched.idle.add(new P[] {busy}, 0);
+    steps.end();
+  }
+
   /// A goroutine that sleeps in a loop: the monitor finds its P idle, though it has run meanwhile.
   @Test
   void aProcessorThatIsIdleAtEachLookIsNoReasonToLookSoon() throws Exception {

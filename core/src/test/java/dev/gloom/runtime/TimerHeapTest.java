@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -232,6 +233,37 @@ class TimerHeapTest {
       assertEquals(i < heap.size(), slots[i] != null, "slot " + i);
     }
     assertEquals(35, heap.size());
+  }
+
+  /// A sweep walks through all of memory, and an alarm that is due does not wait for it.
+  @Test
+  void othersGetInDuringASweep() throws Exception {
+    for (int i = 0; i < 200_000; i++) {
+      add(i, 1_000 + i);
+    }
+    var added = new AtomicInteger();
+    var stop = new AtomicBoolean();
+    Thread adder =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  while (!stop.get()) {
+                    heap.add(Bell.at(1));
+                    heap.ringDue(1);
+                    added.incrementAndGet();
+                  }
+                });
+    int meanwhile = 0;
+    for (int sweep = 0; sweep < 20; sweep++) {
+      int before = added.get();
+      heap.sweep();
+      meanwhile += added.get() - before;
+    }
+    stop.set(true);
+    adder.join();
+    int all = meanwhile;
+    assertTrue(meanwhile > 400, () -> all + " got in during 20 sweeps of 200,000");
+    assertEquals(200_000, heap.size());
   }
 
   // The end.
