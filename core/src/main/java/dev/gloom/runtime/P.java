@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /// **What a brisk P keeps.** If the goroutines here run for less than a microsecond each before
 /// they park, whoever waits behind a few of them runs before a thread has woken up, and on the core
 /// that has its data. So a P that was so quick lately wakes nobody for a short ring either. It
-/// takes the time every 61 dispatches; sysmon looks after it as above.
+/// takes the time every 61 dispatches; sysmon looks after it as above, and tries now and then
+/// whether they would get on faster if such rings were shared ({@link Sharing}).
 ///
 /// Go: `p`
 final class P {
@@ -127,6 +128,9 @@ final class P {
   /// Whether the last dispatches were quick ones. Owner says so, sysmon and thieves take it back.
   private boolean brisk;
 
+  /// How often it put one into its ring without a word. Sysmon reads it.
+  int kept;
+
   /// When the count of dispatches began by which that is judged; 0 if this P was idle since. Owner
   /// only.
   private long paceSinceNanos;
@@ -152,6 +156,7 @@ final class P {
   long seenTick = -1;
   long seenSinceNanos;
   long seenDispatches;
+  int seenKept;
 
   // Sysmon only: the dispatches when it was asked to stop, if the helper has not been told; or -1.
   long askedAt = -1;
@@ -217,7 +222,7 @@ final class P {
     if (keepsNext() && queue.offerNext(g)) {
       return false;
     }
-    boolean keeps = brisk && queue.size() < FEW;
+    boolean keeps = brisk && queue.size() < FEW && !sched.sharing.on;
     G kicked = queue.swapNext(g); // from here on g is published: no call outside the try
     if (kicked == null) {
       return true;
@@ -225,6 +230,7 @@ final class P {
     try {
       put(kicked);
       if (keeps) {
+        kept++;
         return false;
       }
       VarHandle.fullFence(); // S1 in Idle: an M that goes to sleep may look at the ring only
@@ -271,7 +277,7 @@ final class P {
 
   /// Whether it keeps its ring, which is short, to itself.
   boolean keepsRing() {
-    return brisk && queue.size() <= FEW;
+    return brisk && queue.size() <= FEW && !sched.sharing.on;
   }
 
   /// Every so many dispatches: how quick were they? A P that is no longer brisk tells of what it

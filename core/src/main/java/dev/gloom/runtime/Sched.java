@@ -45,6 +45,7 @@ public final class Sched {
   final Mount mount = new JdkMount();
   final boolean exitOnPanic;
   final Fatal fatal;
+  final Sharing sharing;
   private final int maxThreads;
   private final int maxOvercommit;
 
@@ -151,6 +152,7 @@ public final class Sched {
     this.kernel = kernel;
     this.exitOnPanic = knobs.exitOnPanic();
     this.fatal = new Fatal(this, knobs.haltOnBug());
+    this.sharing = new Sharing(clock.nanoTime());
     this.keepsAll = knobs.keepsAll();
     this.registry = keepsAll ? new StrongRegistry() : new WeakRegistry();
     this.maxThreads = knobs.maxThreads();

@@ -76,6 +76,7 @@ final class Sysmon {
   private boolean hurry;
   private boolean soon;
   private boolean asked;
+  private boolean kept;
   private boolean frugal;
   private long frugalSinceNanos;
   private long crowdUntilNanos = Long.MIN_VALUE;
@@ -251,6 +252,9 @@ final class Sysmon {
       forgive(lost, now);
     }
     acted |= watchProcs(now, late);
+    if (!late) {
+      share(now);
+    }
     acted |= sched.netPoll.monitor();
     acted |= !late && rescue(now);
     sleepsSinceNanos = now;
@@ -424,9 +428,12 @@ final class Sysmon {
     long ran = dispatches - p.seenDispatches;
     boolean moved = ran != 0;
     p.seenDispatches = dispatches;
+    boolean keptSome = p.kept != p.seenKept;
+    p.seenKept = p.kept;
     if (!p.mayKeep() || sched.idle.idleProcs() == 0) {
       return false;
     }
+    kept |= keptSome;
     boolean brisk = p.isBrisk();
     boolean slow = brisk ? 2 * ran * P.BRISK_NANOS < now - sleepsSinceNanos : !moved;
     if (slow && (brisk || !p.keepsNext() ? !p.isEmpty() : p.queue.peekNext() != null)) {
@@ -437,6 +444,21 @@ final class Sysmon {
     }
     soon |= moved && !sched.idle.contains(p);
     return false;
+  }
+
+  /// Tries whether it pays that brisk Ps share what they keep.
+  private void share(long now) {
+    long dispatches = 0;
+    for (P p : sched.procs().all) {
+      dispatches += p.dispatches();
+    }
+    boolean begins = sched.sharing.look(now, sched.idle.starts(), dispatches, kept);
+    kept = false;
+    if (begins) {
+      lookAt(sched.sharing.untilNanos());
+      VarHandle.fullFence(); // S1 in Idle: only now does it count as work for others
+      sched.idle.wake();
+    }
   }
 
   private boolean rescue(long now) {

@@ -71,10 +71,9 @@ final class Waiter extends Ticket {
 
   /// It has been served: lets it go on. No lock is held.
   void wake() {
-    // Volatile, not release: unpark only reads the permit if that is there already, from an
-    // interrupt
-    // for instance, and has no fence then. The one that waits may take that permit, look at the
-    // state before this store has reached it, and park for good (ParkPermitStress).
+    // Volatile, not release: unpark only reads the permit if that is there already, say from an
+    // interrupt, and has no fence then. The one that waits may take that permit, look at the state
+    // before this store has reached it, and park for good (ParkPermitStress).
     state = DONE;
     LockSupport.unpark(thread);
   }

@@ -103,6 +103,65 @@ class BriskTest {
     assertTrue(p.isBrisk());
   }
 
+  // If they share.
+
+  @Test
+  void whoSharesTells() {
+    makeBrisk();
+    sched.sharing.on = true;
+    assertFalse(p.putNext(still.g()), "run-next is kept all the same");
+    assertTrue(p.putNext(still.g()));
+    assertTrue(p.hasWorkForOthers());
+    assertNotNull(FindWork.steal(sched, other));
+    assertTrue(p.isBrisk(), "and learns nothing from it");
+  }
+
+  @Test
+  void sysmonTriesWhetherItPays() {
+    still.idle(other);
+    makeBrisk();
+    p.putNext(still.g());
+    p.putNext(still.g());
+    assertEquals(1, p.kept);
+    round();
+    assertTrue(sched.sharing.on);
+    dispatches(1_000);
+    round();
+    assertTrue(sched.sharing.on, "too soon to judge");
+    round();
+    round();
+    assertFalse(sched.sharing.on, "62 dispatches in three milliseconds are not more than before");
+  }
+
+  @Test
+  void noTrialWhileNobodyIsIdle() {
+    makeBrisk();
+    p.putNext(still.g());
+    p.putNext(still.g());
+    round();
+    assertFalse(sched.sharing.on);
+    still.idle(other);
+    dispatches(200);
+    round();
+    assertFalse(sched.sharing.on, "nothing was kept since somebody is");
+  }
+
+  @Test
+  void noTrialForRunNextAlone() {
+    still.idle(other);
+    makeBrisk();
+    p.putNext(still.g());
+    dispatches(200);
+    round();
+    assertFalse(sched.sharing.on);
+  }
+
+  private void round() {
+    now += 1_000_000;
+    still.clock.stopAt(now);
+    sched.sysmon.round(now);
+  }
+
   // Thieves.
 
   @Test
