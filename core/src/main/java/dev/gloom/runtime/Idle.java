@@ -46,9 +46,9 @@ import org.jspecify.annotations.Nullable;
 /// yielded or a batch from the global queue. Whoever moves goroutines from one queue to another
 /// submits them again, since for a moment they are in neither. What a P keeps to itself ({@link
 /// P}), its run-next or a short ring, it neither calls `wake` for nor is asked for in I3: sysmon
-/// watches over that, and a P that keeps it no longer submits it. A P that goes straight from one M
-/// to another ({@link #handOff}, {@link #give}) was busy all the while; {@link ThreadLock} has the
-/// argument.
+/// watches over that, and a P that keeps it no longer submits it; if Ps begin to share their rings
+/// ({@link Sharing}), sysmon does. A P that goes straight from one M to another ({@link #handOff},
+/// {@link #give}) was busy all the while; {@link ThreadLock} has the argument.
 ///
 /// **The watcher.** While a P is idle and an alarm is pending, one idle M, the watcher, sleeps only
 /// until the first alarm, `watchUntil`; then it takes an idle P and rings it, whichever P's it is.

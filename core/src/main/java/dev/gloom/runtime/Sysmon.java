@@ -252,9 +252,7 @@ final class Sysmon {
       forgive(lost, now);
     }
     acted |= watchProcs(now, late);
-    if (!late) {
-      share(now);
-    }
+    share(now);
     acted |= sched.netPoll.monitor();
     acted |= !late && rescue(now);
     sleepsSinceNanos = now;
@@ -435,6 +433,10 @@ final class Sysmon {
     }
     kept |= keptSome;
     boolean brisk = p.isBrisk();
+    if (brisk && sched.sharing.on && p.queue.size() != 0) {
+      VarHandle.fullFence(); // it may have asked itself before, and put something down just now
+      sched.idle.wake();
+    }
     boolean slow = brisk ? 2 * ran * P.BRISK_NANOS < now - sleepsSinceNanos : !moved;
     if (slow && (brisk || !p.keepsNext() ? !p.isEmpty() : p.queue.peekNext() != null)) {
       p.keepNothing();
@@ -454,8 +456,10 @@ final class Sysmon {
     }
     boolean begins = sched.sharing.look(now, sched.idle.starts(), dispatches, kept);
     kept = false;
-    if (begins) {
+    if (sched.sharing.on) {
       lookAt(sched.sharing.untilNanos());
+    }
+    if (begins) {
       VarHandle.fullFence(); // S1 in Idle: only now does it count as work for others
       sched.idle.wake();
     }
@@ -498,7 +502,7 @@ final class Sysmon {
   private void backOff(boolean acted) {
     if (acted || asked) {
       quietRounds = 0;
-      long between = acted ? 0 : sched.hogs.sliceNanos() / LOOKS_A_SLICE;
+      long between = acted || soon ? 0 : sched.hogs.sliceNanos() / LOOKS_A_SLICE;
       delayNanos = Math.clamp(between, FIRST_DELAY_NANOS, MAX_DELAY_NANOS);
     } else if (soon) {
       delayNanos = FIRST_DELAY_NANOS; // the next one only: the quiet rounds still count

@@ -38,7 +38,9 @@ final class TimerHeap {
   /// How many a sweep looks at under one lock: some 20 µs if they are not in a cache.
   private static final int STRETCH = 512;
 
-  /// For how many polls it leaves the lock alone then: longer than one who waits looks away.
+  /// For how many polls it leaves the lock alone then, a microsecond or two: one who waits has
+  /// given its core to the kernel by now and looks when it gets it back, at once if nobody else
+  /// wants it.
   private static final int LET_IN = 32;
 
   /// What became of an alarm that was to be added.

@@ -118,19 +118,40 @@ class BriskTest {
 
   @Test
   void sysmonTriesWhetherItPays() {
-    still.idle(other);
+    round();
     makeBrisk();
+    M asleep = still.idle(other);
     p.putNext(still.g());
     p.putNext(still.g());
     assertEquals(1, p.kept);
+    getsOn();
+    assertNull(asleep.given, "nobody was told");
     round();
     assertTrue(sched.sharing.on);
+    assertSame(other, asleep.given, "an M looks for work now");
     dispatches(1_000);
     round();
     assertTrue(sched.sharing.on, "too soon to judge");
     round();
     round();
-    assertFalse(sched.sharing.on, "62 dispatches in three milliseconds are not more than before");
+    assertFalse(sched.sharing.on, "62 dispatches in two milliseconds are not more than before");
+  }
+
+  /// Its owner asked before it began, and put something down after that.
+  @Test
+  void whatAnOwnerKeptTooLateIsFound() {
+    round();
+    makeBrisk();
+    p.putNext(still.g());
+    p.putNext(still.g());
+    assertEquals(1, p.kept);
+    M asleep = still.idle(other);
+    sched.sharing.on = true;
+    getsOn();
+    assertNull(asleep.given, "nobody was told");
+    round();
+    assertTrue(p.isBrisk());
+    assertSame(other, asleep.given);
   }
 
   @Test
@@ -154,6 +175,13 @@ class BriskTest {
     dispatches(200);
     round();
     assertFalse(sched.sharing.on);
+  }
+
+  /// So quickly that sysmon does not call it slow a millisecond later, but not to what it kept.
+  private void getsOn() {
+    for (int i = 0; i < 10; i++) {
+      dispatches(200);
+    }
   }
 
   private void round() {

@@ -98,7 +98,7 @@ class SharingTest {
     for (int i = 0; i < 5; i++) {
       tries();
       look(2, 0, 8_000, true);
-      look(1_000, 0, 4_000_000, false);
+      look(1_000, 0, 4_000_000, false); // longer than any pause
     }
     tries();
     look(2, 0, 16_000, false);
@@ -107,6 +107,41 @@ class SharingTest {
     look(14, 0, 60_000, false);
     assertFalse(look(1, 0, 4_000, true));
     assertTrue(look(1, 0, 4_000, true), "after 16 ms");
+  }
+
+  @Test
+  void afterASecondItIsComparedAnew() {
+    tries();
+    look(2, 0, 16_000, false);
+    for (int i = 0; i < Sharing.MOST_SPELLS; i++) {
+      assertTrue(sharing.on, "spell " + i);
+      look(50, 0, 400_000, false);
+    }
+    assertFalse(sharing.on);
+    look(14, 0, 60_000, false);
+    assertFalse(look(1, 0, 4_000, true));
+    assertTrue(look(1, 0, 4_000, true), "after 16 ms");
+  }
+
+  @Test
+  void timeThatWasSleptOrLostIsNoPace() {
+    look(10_000, 0, 4_000, false);
+    assertFalse(look(10_000, 0, 4_000, true), "a sleep before it");
+    assertTrue(look(1, 0, 4_000, true));
+    look(30, 0, 100, false);
+    assertFalse(sharing.on, "a sleep in it: nothing is known");
+    assertTrue(look(1, 0, 4_000, true), "so there is no pause");
+    look(1, 0, 9_000, false);
+    assertTrue(sharing.on);
+  }
+
+  @Test
+  void fewMicrosecondsAreNoPace() {
+    look(1, 0, 4_000, false);
+    for (int i = 0; i < 9; i++) {
+      assertFalse(look(0.05, 0, 200, true), "look " + i);
+    }
+    assertTrue(look(0.05, 0, 200, true), "half a millisecond together");
   }
 
   @Test

@@ -254,13 +254,16 @@ class TimerHeapTest {
                   }
                 });
     int meanwhile = 0;
-    for (int sweep = 0; sweep < 20; sweep++) {
-      int before = added.get();
-      heap.sweep();
-      meanwhile += added.get() - before;
+    try {
+      for (int sweep = 0; sweep < 20; sweep++) {
+        int before = added.get();
+        heap.sweep();
+        meanwhile += added.get() - before;
+      }
+    } finally {
+      stop.set(true);
+      adder.join();
     }
-    stop.set(true);
-    adder.join();
     int all = meanwhile;
     assertTrue(meanwhile > 400, () -> all + " got in during 20 sweeps of 200,000");
     assertEquals(200_000, heap.size());
