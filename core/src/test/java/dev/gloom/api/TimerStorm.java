@@ -11,8 +11,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /// Timers that are set, changed and stopped at random while all processors compute and yield. Also
-/// a program, `PROCS TIMERS LATE`, for a collector that does not stop the world for longer than a
-/// timer may be late. It begins with a small storm, because the compiler takes a core too.
+/// a program, `PROCS TIMERS LATE FIRST`, for a collector that does not stop the world for longer
+/// than a timer may be late. It begins with a storm of FIRST timers, which may be late, if the
+/// compiler is to be done before it counts.
 final class TimerStorm {
   private static final int MOST_MILLIS = 2_000;
 
@@ -21,7 +22,10 @@ final class TimerStorm {
   public static void main(String[] args) throws Exception {
     int procs = Integer.parseInt(args[0]);
     int timers = Integer.parseInt(args[1]);
-    run(procs, timers / 4, Double.MAX_VALUE);
+    int first = Integer.parseInt(args[3]);
+    if (first > 0) {
+      run(procs, first, Double.MAX_VALUE);
+    }
     run(procs, timers, Double.parseDouble(args[2]));
   }
 
