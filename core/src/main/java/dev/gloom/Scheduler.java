@@ -159,6 +159,7 @@ public final class Scheduler implements AutoCloseable {
             c.net().polls(),
             c.net().blockingPolls(),
             c.net().monitorPolls()),
+        c.mount(),
         c.rescues());
   }
 

@@ -37,6 +37,8 @@ package dev.gloom;
 /// @param preemptedAtChecks times that one was stopped by a check in a loop or recursive method,
 ///   which the agent puts there
 /// @param net the network poller's
+/// @param mount "lean": goroutines get onto their threads by gloom's own code; or "jdk: " and why
+///   by the JDK's, which takes longer
 /// @param rescues times that the monitor had to wake a thread for work nobody saw: a bug if not 0
 public record Stats(
     int maxProcs,
@@ -65,6 +67,7 @@ public record Stats(
     long preemptedAtPoints,
     long preemptedAtChecks,
     Net net,
+    String mount,
     long rescues) {
   /// Of the network poller.
   ///

@@ -5,6 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.core.domain.JavaModifier.SYNCHRONIZED;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
+import static java.util.stream.Collectors.toSet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -57,6 +58,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,7 +67,14 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class ArchitectureTest {
   private static final Path MAIN = placeOf(Gloom.class);
-  private static final JavaClasses CLASSES = new ClassFileImporter().importPath(MAIN);
+
+  /// What is defined into the nests of the JDK's classes when gloom starts: not gloom's packages.
+  private static final Path NESTMATES = MAIN.resolve("META-INF/gloom");
+
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(location -> !location.contains("/META-INF/gloom/"))
+          .importPath(MAIN);
   private static final JavaClasses OFFENDER = new ClassFileImporter().importClasses(Offender.class);
 
   private static final String RUNTIME = "dev.gloom.runtime..";
@@ -165,6 +174,18 @@ class ArchitectureTest {
             "dev.gloom.observe",
             "dev.gloom.agent"));
     assertEquals(new HashSet<>(), packages);
+  }
+
+  @Test
+  void onlyTheMountIsDefinedIntoTheJdksNests() throws IOException {
+    try (Stream<Path> files = Files.walk(NESTMATES)) {
+      assertEquals(
+          Set.of("java/lang/VirtualThread$Lean.class", "jdk/internal/vm/Continuation$Lean.class"),
+          files
+              .filter(Files::isRegularFile)
+              .map(file -> NESTMATES.relativize(file).toString())
+              .collect(toSet()));
+    }
   }
 
   // One door.

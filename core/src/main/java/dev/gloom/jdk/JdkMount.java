@@ -1,16 +1,46 @@
 package dev.gloom.jdk;
 
+import java.util.concurrent.locks.LockSupport;
+
 /// Mounts by the JDK's own `runContinuation`, with all of its bookkeeping: debuggers, JFR, thread
 /// dumps and interrupts see exactly what they see on the JDK's scheduler.
 public final class JdkMount implements Mount {
+  private final String why;
+
+  /// For this reason, and not the other one.
+  public JdkMount(String why) {
+    this.why = why;
+  }
+
+  @Override
+  public String description() {
+    return "jdk: " + why;
+  }
+
   @Override
   public void resume(Thread vthread) {
     Vthread.run(vthread);
   }
 
   @Override
+  public boolean reclaim(Thread vthread) {
+    return Vthread.runnable(vthread);
+  }
+
+  @Override
   @SuppressWarnings("ThreadPriorityCheck") // a virtual thread's yield is a scheduling operation
   public void suspendRunnable() {
     Thread.yield();
+  }
+
+  @Override
+  public void suspendWaiting() {
+    LockSupport.park();
+  }
+
+  @Override
+  public boolean wake(Thread vthread) {
+    LockSupport.unpark(vthread);
+    return false;
   }
 }

@@ -1,15 +1,38 @@
 package dev.gloom.jdk;
 
 /// The seam between the scheduler and the way a goroutine gets onto its carrier and off again. The
-/// scheduler sees two verbs, *resume this one* and *suspend the current one*, and nothing of how.
+/// scheduler sees *resume this one*, *suspend the current one*, *this one may go on*, and nothing
+/// of how.
 ///
-/// {@link JdkMount} is the JDK's own path, always right, and the only one so far. A mount and
-/// unmount of our own with fewer fences fits behind the same verbs.
+/// {@link JdkMount} is the JDK's own path: always right, the fall-back. {@link LeanMount} does the
+/// same with fewer fences, on a JDK that it knows.
+///
+/// Both speak the JDK's language of states and permits, so that a goroutine may be suspended by the
+/// one and resumed by the other, and the JDK's own park, unpark and yield work with either.
 public interface Mount {
+  /// Which one it is, and if it is not the better one, why.
+  String description();
+
   /// Runs the virtual thread on the calling platform thread until it suspends or ends. Returns no
-  /// word about which, and does nothing if the thread cannot continue now.
+  /// word about which, and does nothing if the thread cannot continue now. One caller at a time for
+  /// each thread.
+  ///
+  /// If the thread has yielded, the caller queues it, whether its scheduler got its task or not. If
+  /// not, the caller calls {@link #reclaim} after a full fence, before it forgets the thread.
   void resume(Thread vthread);
 
-  /// Suspends the current goroutine; it stays runnable and its scheduler gets its task at once.
+  /// Whether a thread that was resumed, and suspended, can continue although its scheduler may not
+  /// have got its task. If so, the caller queues it if nobody else does.
+  boolean reclaim(Thread vthread);
+
+  /// Suspends the current goroutine; it stays runnable.
   void suspendRunnable();
+
+  /// Suspends the current goroutine until somebody calls {@link #wake} or interrupts it; or
+  /// earlier.
+  void suspendWaiting();
+
+  /// Lets a thread go on that is in {@link #suspendWaiting}, or will be. True if the caller is to
+  /// queue it, as its scheduler's `execute` does; false if that has been done, or need not be.
+  boolean wake(Thread vthread);
 }

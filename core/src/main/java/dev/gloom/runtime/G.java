@@ -262,6 +262,13 @@ public final class G implements Executor, Runnable {
     }
   }
 
+  /// Lets it go on, if it waits by {@link dev.gloom.jdk.Mount#suspendWaiting} or is about to.
+  void wake() {
+    if (sched.mount.wake(thread)) {
+      execute(task);
+    }
+  }
+
   /// Finishes what an `execute` or a wake-up without stack left undone. For sysmon.
   void recover() {
     if (entry != null) {
@@ -308,9 +315,10 @@ public final class G implements Executor, Runnable {
     return casWord(RUNNING, IDLE);
   }
 
-  /// Whether its thread can continue although it is in no queue; if so, the caller queues it.
+  /// Whether its thread can continue although it is in no queue; if so, the caller queues it. After
+  /// {@link #setIdle}, whose CAS is the full fence that this needs.
   boolean reclaim() {
-    return Vthread.runnable(thread) && casWord(IDLE, QUEUED);
+    return sched.mount.reclaim(thread) && claim();
   }
 
   // What everybody may ask.

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// @param preemption the slice, and what is done about whoever overruns it
 /// @param keepsAll whether a goroutine that nobody can wake any more stays; the JDK's own setting
 ///   for virtual threads, `jdk.trackAllThreads`, decides
+/// @param leanMount whether goroutines are mounted by gloom's own code, where that is known to fit
 public record Knobs(
     int maxProcs,
     boolean exitOnPanic,
@@ -31,7 +32,8 @@ public record Knobs(
     int maxThreads,
     int maxOvercommit,
     Preemption preemption,
-    boolean keepsAll) {
+    boolean keepsAll,
+    boolean leanMount) {
   /// More Ps than any machine has cores is a typing error.
   public static final int MAX_PROCS_LIMIT = 65_536;
 
@@ -56,6 +58,7 @@ public record Knobs(
         MAX_THREADS_DEFAULT,
         OVERCOMMIT_BY_DEFAULT,
         Preemption.DEFAULT,
+        true,
         true);
   }
 
@@ -79,7 +82,8 @@ public record Knobs(
         Preemption.of(
             properties.getProperty("gloom.slice", "10"),
             properties.getProperty("gloom.preempt", "adaptive")),
-        keepsAll(properties.getProperty("jdk.trackAllThreads", "")));
+        keepsAll(properties.getProperty("jdk.trackAllThreads", "")),
+        !oneOf(properties, "gloom.mount", "lean", "jdk"));
   }
 
   /// As the JDK reads it.

@@ -30,7 +30,8 @@ final class M extends Thread {
   /// Whether its goroutine runs although this M has no P, and has been counted; its own.
   boolean overcommitted;
 
-  /// Set by `execute` when it comes from this M, on the way out of the running G's task.
+  /// Set by `execute` when it comes from this M, on the way out of the running G's task: it
+  /// yielded, or was woken before it was quite parked.
   boolean requeue;
 
   /// Set by a check on the way to suspend its goroutine; its own.
@@ -151,13 +152,11 @@ final class M extends Thread {
     }
 
     // This M alone has g until its word leaves RUNNING.
-    if (requeue) {
-      if (Vthread.yielded(g.thread())) {
-        g.setQueued();
-        yielded(g);
-      } else {
-        readyAgain(g);
-      }
+    if (Vthread.yielded(g.thread())) {
+      g.setQueued();
+      yielded(g);
+    } else if (requeue) {
+      readyAgain(g);
     } else if (Vthread.terminated(g.thread())) {
       g.setDead();
       sched.registry.remove(g);

@@ -2,6 +2,7 @@ package dev.gloom.runtime;
 
 import dev.gloom.jdk.Container;
 import dev.gloom.jdk.JdkMount;
+import dev.gloom.jdk.LeanMount;
 import dev.gloom.jdk.Mount;
 import dev.gloom.jdk.Thrown;
 import dev.gloom.jdk.Vthread;
@@ -42,7 +43,7 @@ public final class Sched {
   final Clock clock;
   final Parker parker;
   final Kernel kernel;
-  final Mount mount = new JdkMount();
+  final Mount mount;
   final boolean exitOnPanic;
   final Fatal fatal;
   final Sharing sharing;
@@ -150,6 +151,7 @@ public final class Sched {
     this.clock = clock;
     this.parker = parker;
     this.kernel = kernel;
+    this.mount = knobs.leanMount() ? LeanMount.orJdks() : new JdkMount("gloom.mount=jdk is set");
     this.exitOnPanic = knobs.exitOnPanic();
     this.fatal = new Fatal(this, knobs.haltOnBug());
     this.sharing = new Sharing(clock.nanoTime());
@@ -687,6 +689,7 @@ public final class Sched {
         total.stoppedAtPoints,
         total.stoppedAtChecks,
         netPoll.figures(),
+        mount.description(),
         sysmon.rescues());
   }
 
@@ -720,6 +723,7 @@ public final class Sched {
       long preemptedAtPoints,
       long preemptedAtChecks,
       NetPoll.Figures net,
+      String mount,
       long rescues) {}
 
   /// The state of the scheduler in text, for bug reports.

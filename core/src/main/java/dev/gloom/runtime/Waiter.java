@@ -75,7 +75,11 @@ final class Waiter extends Ticket {
     // interrupt, and has no fence then. The one that waits may take that permit, look at the state
     // before this store has reached it, and park for good (ParkPermitStress).
     state = DONE;
-    LockSupport.unpark(thread);
+    if (g == null) {
+      LockSupport.unpark(thread);
+    } else {
+      g.wake();
+    }
   }
 
   /// Waits, in one queue only, until it is served; if it is interrupted first, it has never been
@@ -120,7 +124,7 @@ final class Waiter extends Ticket {
   boolean park() {
     while (state != DONE) {
       if (g != null) {
-        LockSupport.park();
+        g.sched.mount.suspendWaiting();
       } else {
         LockSupport.parkNanos(LOOK_NANOS);
       }

@@ -98,6 +98,22 @@ class KnobsTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"lean, true", "jdk, false"})
+  void mountIsTaken(String value, boolean lean) {
+    properties.setProperty("gloom.mount", value);
+    assertEquals(lean, knobs().leanMount());
+  }
+
+  @Test
+  void malformedMountIsRefusedWithWhatIsRight() {
+    properties.setProperty("gloom.mount", "fast");
+    assertEquals(
+        "gloom: the system property gloom.mount is \"fast\" but must be lean or jdk: correct or"
+            + " remove -Dgloom.mount=fast",
+        refused());
+  }
+
+  @ParameterizedTest
   @CsvSource({"1, 1", "12, 12", "65536, 65536"})
   void gomaxprocsIsTaken(String value, int expected) {
     assertEquals(expected, knobs(value).maxProcs());

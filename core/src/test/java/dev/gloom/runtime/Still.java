@@ -46,6 +46,7 @@ final class Still {
             maxThreads,
             maxOvercommit,
             Preemption.DEFAULT,
+            true,
             true));
   }
 

@@ -115,7 +115,7 @@ class WordModel {
 
   /// M4, G.reclaim.
   private boolean reclaim() {
-    return state == UNPARKED && WORD.compareAndSet(this, IDLE, QUEUED);
+    return state == UNPARKED && claim();
   }
 
   // The end.

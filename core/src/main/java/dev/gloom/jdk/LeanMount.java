@@ -1,0 +1,219 @@
+package dev.gloom.jdk;
+
+import static java.lang.invoke.MethodType.methodType;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodHandles.Lookup.ClassOption;
+import java.lang.invoke.MethodType;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
+
+/// Mounts by code of gloom's own, which does what the JDK's `runContinuation` does with half of its
+/// fences.
+///
+/// The code is two classes in `src/main/nestmates`, compiled with the jar and defined, when gloom
+/// starts, as hidden members of the nests of `java.lang.VirtualThread` and
+/// `jdk.internal.vm.Continuation`. Nothing of the JDK is redefined or replaced: a thread's states,
+/// permits, carrier and the notes to debuggers are the JDK's, kept by its own rules, so whoever
+/// looks at a goroutine sees what the JDK would show.
+///
+/// **What is left out, and why that is right.**
+///
+/// - *The lock around `carrierThread = null`*, unless the thread is interrupted. Whoever interrupts
+///   writes `interrupted`, then reads `carrierThread`; the M writes null there, then reads
+///   `interrupted`; both with full fences. If the one that interrupts got hold of the carrier, its
+///   write came first, and the M sees it and waits for the lock.
+/// - *The full fence after PARKING and YIELDING*: nobody acts on these but the M, which is this
+///   thread a moment later.
+/// - *The fence after PARKED, and the look for a permit behind it.* `unpark` writes the permit,
+///   then reads the state. The M writes PARKED, then takes the goroutine's word from RUNNING to
+///   IDLE by a CAS, a full fence, and only then looks for the permit ({@link #reclaim}): either it
+///   sees the permit, or `unpark` sees PARKED. If the CAS fails, the goroutine is queued and comes
+///   back here. `LeanMountStress` has the twin that loses wake-ups without that fence.
+/// - *The task that a yielding thread gives to its scheduler*: the M asks for its state anyway.
+/// - *The CAS of `Continuation.mounted`*: the word lets one M at a time in.
+/// - *The permit of a goroutine that waits in gloom's own classes*: {@link #wake} takes it straight
+///   from PARKED to UNPARKED, as `unpark` does in the end. If it is not in PARKED, still on its way
+///   there or held by somebody who takes its stack, `unpark` itself is called, permit and all.
+///
+/// **What it depends on**: private members of two classes of the JDK, and on these classes working
+/// as they do in JDK 25. It is used on the updates whose sources were read, 25 to 25.0.3 (they are
+/// the same there but for how a timed park ends, which is not repeated here); `KnownJdkTest` fails
+/// if the JDK's own code for this is another than that. On every other JDK gloom mounts by {@link
+/// JdkMount}, and `stats().mount()` says so; `-Dgloom.mount=jdk` asks for that too.
+public final class LeanMount implements Mount {
+  /// Of JDK 25, the last update whose sources were read.
+  static final int NEWEST_UPDATE = 3;
+
+  /// The class with the code, or a String that says why there is none.
+  private static final Object NESTMATE = nestmate();
+
+  private static final MethodHandle RESUME = handle("resume", void.class, Thread.class);
+  private static final MethodHandle PERMITTED = handle("permitted", boolean.class, Thread.class);
+  private static final MethodHandle UNPARK = handle("unpark", boolean.class, Thread.class);
+  private static final MethodHandle YIELD = handle("yield", void.class);
+  private static final MethodHandle PARK = handle("parkCurrent", void.class);
+
+  private LeanMount() {}
+
+  /// This one, or the JDK's own on a JDK that is not known.
+  public static Mount orJdks() {
+    return NESTMATE instanceof String why ? new JdkMount(why) : new LeanMount();
+  }
+
+  @Override
+  public String description() {
+    return "lean";
+  }
+
+  @Override
+  public void resume(Thread vthread) {
+    try {
+      RESUME.invokeExact(vthread);
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  @Override
+  public boolean reclaim(Thread vthread) {
+    try {
+      return (boolean) PERMITTED.invokeExact(vthread) || Vthread.runnable(vthread);
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  @Override
+  public void suspendRunnable() {
+    try {
+      YIELD.invokeExact();
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  @Override
+  public void suspendWaiting() {
+    try {
+      PARK.invokeExact();
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  @Override
+  public boolean wake(Thread vthread) {
+    try {
+      if ((boolean) UNPARK.invokeExact(vthread)) {
+        return true;
+      }
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+    LockSupport.unpark(vthread);
+    return false;
+  }
+
+  private static Object nestmate() {
+    if (!isKnown(Runtime.version())) {
+      return "Java " + Runtime.version() + " is not one of those that gloom knows from inside";
+    }
+    try {
+      Class<?> thread = Class.forName("java.lang.VirtualThread");
+      Class<?> continuation = Class.forName("jdk.internal.vm.Continuation");
+      requireMembers(thread, continuation);
+      Lookup inside = define(continuation);
+      MethodHandle[] entryAndExit = {
+        inside.findStatic(inside.lookupClass(), "run", methodType(void.class, continuation)),
+        inside.findStatic(inside.lookupClass(), "yield", methodType(boolean.class, continuation))
+      };
+      return define(thread, entryAndExit);
+    } catch (ReflectiveOperationException | IOException | LinkageError e) {
+      return e.toString();
+    }
+  }
+
+  static boolean isKnown(Runtime.Version version) {
+    return version.feature() == 25 && version.interim() == 0 && version.update() <= NEWEST_UPDATE;
+  }
+
+  /// A missing method or constant is found here; else it would be when a goroutine first needs it.
+  private static void requireMembers(Class<?> thread, Class<?> continuation)
+      throws ReflectiveOperationException {
+    requireFields(thread, int.class, "state", "STARTED", "RUNNING", "PARKING", "PARKED");
+    requireFields(thread, int.class, "UNPARKED", "YIELDING", "YIELDED", "UNBLOCKED");
+    requireFields(thread, boolean.class, "parkPermit", "blockPermit");
+    requireFields(thread, Thread.class, "carrierThread");
+    requireFields(thread, Future.class, "timeoutTask");
+    requireFields(thread, continuation, "cont");
+    requireFields(Thread.class, boolean.class, "interrupted");
+    requireFields(Thread.class, Object.class, "interruptLock");
+    requireFields(continuation, boolean.class, "done", "mounted");
+    requireFields(continuation, Object.class, "yieldInfo");
+    requireFields(continuation, Object[].class, "scopedValueCache");
+    requireFields(continuation, Class.forName("jdk.internal.vm.StackChunk"), "tail");
+    Class<?> scope = Class.forName("jdk.internal.vm.ContinuationScope");
+    requireFields(continuation, scope, "scope");
+
+    requireMethod(thread, void.class, "parkOnCarrierThread", boolean.class, long.class);
+    requireMethod(thread, void.class, "afterYield");
+    requireMethod(thread, void.class, "afterDone");
+    requireMethod(thread, void.class, "notifyJvmtiMount", boolean.class);
+    requireMethod(thread, void.class, "notifyJvmtiUnmount", boolean.class);
+    requireMethod(Thread.class, void.class, "setCurrentThread", Thread.class);
+    requireMethod(Thread.class, void.class, "setInterrupt");
+    requireMethod(Thread.class, void.class, "clearInterrupt");
+    requireMethod(continuation, boolean.class, "yield", scope);
+    requireMethod(continuation, int.class, "doYield");
+    requireMethod(
+        continuation, void.class, "enterSpecial", continuation, boolean.class, boolean.class);
+  }
+
+  private static void requireFields(Class<?> owner, Class<?> type, String... names)
+      throws NoSuchFieldException {
+    for (String name : names) {
+      if (owner.getDeclaredField(name).getType() != type) {
+        throw new NoSuchFieldException(name);
+      }
+    }
+  }
+
+  private static void requireMethod(
+      Class<?> owner, Class<?> result, String name, Class<?>... parameters)
+      throws NoSuchMethodException {
+    if (owner.getDeclaredMethod(name, parameters).getReturnType() != result) {
+      throw new NoSuchMethodException(name);
+    }
+  }
+
+  /// Defines the class `Lean` into the nest of one of the JDK's.
+  private static Lookup define(Class<?> host, MethodHandle... given)
+      throws IllegalAccessException, IOException {
+    String name = "/META-INF/gloom/" + host.getName().replace('.', '/') + "$Lean.class";
+    try (InputStream in = LeanMount.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IOException("the jar is incomplete: it has no " + name);
+      }
+      return Inside.of(host)
+          .defineHiddenClassWithClassData(
+              in.readAllBytes(), given, true, ClassOption.NESTMATE, ClassOption.STRONG);
+    }
+  }
+
+  private static MethodHandle handle(String name, Class<?> result, Class<?>... parameters) {
+    MethodType type = methodType(result, parameters);
+    if (!(NESTMATE instanceof Lookup in)) {
+      return MethodHandles.empty(type); // nobody calls it
+    }
+    try {
+      return in.findStatic(in.lookupClass(), name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
