@@ -1,11 +1,14 @@
 package java.lang;
 
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.util.concurrent.Future;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.annotation.ChangesCurrentThread;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.JvmtiHideEvents;
 
@@ -59,40 +62,77 @@ final class VirtualThread extends BaseVirtualThread {
   /// Mount and unmount of a goroutine with half of the JDK's fences. A hidden class in the nest of
   /// the JDK's VirtualThread: it uses that class's fields, states and methods, and replaces none.
   /// `LeanMount` is its face, and says what is left out and why that is right.
-  static final class Lean {
+  ///
+  /// One object for each verb, behind an interface that both sides see. Method handles would be
+  /// linked, and after a while compiled, at the moment of a call: in the middle of a switch, on
+  /// whatever stack is left.
+  static final class Lean implements Predicate<Thread> {
+    private static final int RESUME = 0;
+    private static final int PERMITTED = 1;
+    private static final int UNPARK = 2;
+    private static final int YIELD = 3;
+    private static final int PARK = 4;
+
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long STATE = U.objectFieldOffset(VirtualThread.class, "state");
+    private static final long CARRIER =
+        U.objectFieldOffset(VirtualThread.class, "carrierThread");
 
-    /// Of the class of the same name in the nest of Continuation.
-    private static final MethodHandle RUN;
+    /// Of the class of the same name in the nest of Continuation: false runs one, true yields.
+    private static final BiPredicate<Continuation, Boolean> CONTINUATION = continuation();
 
-    private static final MethodHandle YIELD;
+    private final int verb;
 
-    static {
+    private Lean(int verb) {
+      this.verb = verb;
+    }
+
+    @SuppressWarnings("unchecked") // by LeanMount
+    private static BiPredicate<Continuation, Boolean> continuation() {
       try {
-        var handles =
-            MethodHandles.classData(MethodHandles.lookup(), "_", MethodHandle[].class);
-        RUN = handles[0];
-        YIELD = handles[1];
+        return MethodHandles.classData(MethodHandles.lookup(), "_", BiPredicate.class);
       } catch (IllegalAccessException e) {
         throw new ExceptionInInitializerError(e);
       }
     }
 
-    private Lean() {}
+    /// One for each verb, in their order.
+    static Predicate<?>[] verbs() {
+      return new Predicate<?>[] {
+        new Lean(RESUME), new Lean(PERMITTED), new Lean(UNPARK), new Lean(YIELD), new Lean(PARK)
+      };
+    }
+
+    /// Does it, with a virtual thread: for the last two the current one.
+    @Override
+    @ForceInline
+    @Hidden
+    @JvmtiHideEvents
+    public boolean test(Thread thread) {
+      var vthread = (VirtualThread) thread;
+      return switch (verb) {
+        case RESUME -> resume(vthread);
+        case PERMITTED -> permitted(vthread);
+        case UNPARK -> unpark(vthread);
+        case YIELD -> Lean.yield(vthread);
+        default -> park(vthread);
+      };
+    }
 
     /// As `runContinuation`, but a thread that yielded or parked is not looked after: it is in
     /// YIELDED, and its caller queues it; or in PARKED, and its caller calls {@link #permitted}
-    /// after a full fence.
+    /// after a full fence. False if it could not continue.
     @ChangesCurrentThread
-    static void resume(Thread thread) throws Throwable {
-      var vthread = (VirtualThread) thread;
+    private static boolean resume(VirtualThread vthread) {
       int from = vthread.state;
       if (from != UNPARKED && from != YIELDED && from != UNBLOCKED && from != STARTED) {
-        return;
+        return false;
       }
-      if (!U.compareAndSetInt(vthread, STATE, from, RUNNING)) {
-        return;
+      Thread carrier = Thread.currentCarrierThread();
+      U.putReferenceRelease(vthread, CARRIER, carrier);
+      if (!U.compareAndSetInt(vthread, STATE, from, RUNNING)) { // a full fence: see below
+        letGoOf(carrier, vthread);
+        return false;
       }
       if (from == UNPARKED) {
         cancelTimeout(vthread);
@@ -105,9 +145,7 @@ final class VirtualThread extends BaseVirtualThread {
       }
 
       vthread.notifyJvmtiMount(true);
-      Thread carrier = Thread.currentCarrierThread();
-      vthread.carrierThread = carrier; // a full fence: whoever interrupts either sees this,
-      if (vthread.interrupted) { // or is seen here
+      if (vthread.interrupted) { // whoever interrupts either saw the carrier, or is seen here
         carrier.setInterrupt();
       } else if (carrier.isInterrupted()) {
         synchronized (vthread.interruptLock) {
@@ -118,20 +156,25 @@ final class VirtualThread extends BaseVirtualThread {
       }
       carrier.setCurrentThread(vthread);
       try {
-        RUN.invokeExact(vthread.cont);
+        CONTINUATION.test(vthread.cont, false);
       } finally {
         carrier.setCurrentThread(carrier);
-        vthread.carrierThread = null; // a full fence, as above
-        if (vthread.interrupted) {
-          synchronized (vthread.interruptLock) {
-            // Somebody may be in there with the carrier in hand.
-            carrier.clearInterrupt();
-          }
-        }
-        carrier.clearInterrupt();
+        letGoOf(carrier, vthread);
         vthread.notifyJvmtiUnmount(false);
         after(vthread);
       }
+      return true;
+    }
+
+    private static void letGoOf(Thread carrier, VirtualThread vthread) {
+      vthread.carrierThread = null; // a full fence, as above
+      if (vthread.interrupted) {
+        synchronized (vthread.interruptLock) {
+          // Somebody may be in there with the carrier in hand.
+          carrier.clearInterrupt();
+        }
+      }
+      carrier.clearInterrupt();
     }
 
     private static void cancelTimeout(VirtualThread vthread) {
@@ -157,8 +200,7 @@ final class VirtualThread extends BaseVirtualThread {
     }
 
     /// Whether a thread in PARKED has a permit and is UNPARKED now, by the caller, who queues it.
-    static boolean permitted(Thread thread) {
-      var vthread = (VirtualThread) thread;
+    private static boolean permitted(VirtualThread vthread) {
       return vthread.state == PARKED
           && vthread.parkPermit
           && U.compareAndSetInt(vthread, STATE, PARKED, UNPARKED);
@@ -166,16 +208,14 @@ final class VirtualThread extends BaseVirtualThread {
 
     /// Whether a thread was in PARKED and is UNPARKED now, by the caller, who queues it. If not,
     /// nothing has happened.
-    static boolean unpark(Thread thread) {
-      var vthread = (VirtualThread) thread;
+    private static boolean unpark(VirtualThread vthread) {
       return vthread.state == PARKED && U.compareAndSetInt(vthread, STATE, PARKED, UNPARKED);
     }
 
-    /// As `Thread.yield`.
+    /// As `Thread.yield`; false if it is pinned.
     @Hidden
     @JvmtiHideEvents
-    static void yield() throws Throwable {
-      var vthread = (VirtualThread) Thread.currentThread();
+    private static boolean yield(VirtualThread vthread) {
       boolean yielded = false;
       U.putIntRelease(vthread, STATE, YIELDING);
       try {
@@ -185,16 +225,19 @@ final class VirtualThread extends BaseVirtualThread {
           vthread.state = RUNNING;
         }
       }
+      return yielded;
     }
 
-    /// As `LockSupport.park`.
+    /// As `LockSupport.park`; false if it did so on its carrier, or not at all. A frame of its own: if
+    /// the JIT has all of it in the goroutine's frame, and below that is one that is interpreted,
+    /// each switch copies that one too, and takes half as long again.
+    @DontInline
     @Hidden
     @JvmtiHideEvents
-    static void parkCurrent() throws Throwable {
-      var vthread = (VirtualThread) Thread.currentThread();
+    private static boolean park(VirtualThread vthread) {
       if (vthread.parkPermit || vthread.interrupted) {
         vthread.park();
-        return;
+        return false;
       }
       boolean yielded = false;
       U.putIntRelease(vthread, STATE, PARKING);
@@ -210,15 +253,16 @@ final class VirtualThread extends BaseVirtualThread {
       if (!yielded) {
         vthread.parkOnCarrierThread(false, 0);
       }
+      return yielded;
     }
 
     /// False if it is pinned.
     @Hidden
     @JvmtiHideEvents
-    private static boolean suspend(VirtualThread vthread) throws Throwable {
+    private static boolean suspend(VirtualThread vthread) {
       vthread.notifyJvmtiUnmount(true);
       try {
-        return (boolean) YIELD.invokeExact(vthread.cont);
+        return CONTINUATION.test(vthread.cont, true);
       } finally {
         vthread.notifyJvmtiMount(false);
       }

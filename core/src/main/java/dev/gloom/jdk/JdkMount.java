@@ -1,5 +1,6 @@
 package dev.gloom.jdk;
 
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /// Mounts by the JDK's own `runContinuation`, with all of its bookkeeping: debuggers, JFR, thread
@@ -18,8 +19,9 @@ public final class JdkMount implements Mount {
   }
 
   @Override
-  public void resume(Thread vthread) {
+  public boolean resume(Thread vthread) {
     Vthread.run(vthread);
+    return false; // who knows
   }
 
   @Override
@@ -40,6 +42,7 @@ public final class JdkMount implements Mount {
 
   @Override
   public boolean wake(Thread vthread) {
+    VarHandle.fullFence();
     LockSupport.unpark(vthread);
     return false;
   }

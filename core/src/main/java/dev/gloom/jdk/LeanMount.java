@@ -4,13 +4,12 @@ import static java.lang.invoke.MethodType.methodType;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodHandles.Lookup.ClassOption;
-import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 
 /// Mounts by code of gloom's own, which does what the JDK's `runContinuation` does with half of its
 /// fences.
@@ -27,6 +26,9 @@ import java.util.concurrent.locks.LockSupport;
 ///   writes `interrupted`, then reads `carrierThread`; the M writes null there, then reads
 ///   `interrupted`; both with full fences. If the one that interrupts got hold of the carrier, its
 ///   write came first, and the M sees it and waits for the lock.
+/// - *The full fence after `carrierThread = carrier`*: it is written before the CAS to RUNNING,
+///   which is one. Until then the thread has a carrier and does not run, which nobody takes for
+///   mounted.
 /// - *The full fence after PARKING and YIELDING*: nobody acts on these but the M, which is this
 ///   thread a moment later.
 /// - *The fence after PARKED, and the look for a permit behind it.* `unpark` writes the permit,
@@ -49,20 +51,20 @@ public final class LeanMount implements Mount {
   /// Of JDK 25, the last update whose sources were read.
   static final int NEWEST_UPDATE = 3;
 
-  /// The class with the code, or a String that says why there is none.
-  private static final Object NESTMATE = nestmate();
+  /// The verbs of the class with the code, or a String that says why there are none.
+  private static final Object VERBS = verbs();
 
-  private static final MethodHandle RESUME = handle("resume", void.class, Thread.class);
-  private static final MethodHandle PERMITTED = handle("permitted", boolean.class, Thread.class);
-  private static final MethodHandle UNPARK = handle("unpark", boolean.class, Thread.class);
-  private static final MethodHandle YIELD = handle("yield", void.class);
-  private static final MethodHandle PARK = handle("parkCurrent", void.class);
+  private static final Predicate<Thread> RESUME = verb(0);
+  private static final Predicate<Thread> PERMITTED = verb(1);
+  private static final Predicate<Thread> UNPARK = verb(2);
+  private static final Predicate<Thread> YIELD = verb(3);
+  private static final Predicate<Thread> PARK = verb(4);
 
   private LeanMount() {}
 
   /// This one, or the JDK's own on a JDK that is not known.
   public static Mount orJdks() {
-    return NESTMATE instanceof String why ? new JdkMount(why) : new LeanMount();
+    return VERBS instanceof String why ? new JdkMount(why) : new LeanMount();
   }
 
   @Override
@@ -71,55 +73,36 @@ public final class LeanMount implements Mount {
   }
 
   @Override
-  public void resume(Thread vthread) {
-    try {
-      RESUME.invokeExact(vthread);
-    } catch (Throwable e) {
-      throw Thrown.unchecked(e);
-    }
+  public boolean resume(Thread vthread) {
+    return RESUME.test(vthread);
   }
 
   @Override
   public boolean reclaim(Thread vthread) {
-    try {
-      return (boolean) PERMITTED.invokeExact(vthread) || Vthread.runnable(vthread);
-    } catch (Throwable e) {
-      throw Thrown.unchecked(e);
-    }
+    return PERMITTED.test(vthread) || Vthread.runnable(vthread);
   }
 
   @Override
   public void suspendRunnable() {
-    try {
-      YIELD.invokeExact();
-    } catch (Throwable e) {
-      throw Thrown.unchecked(e);
-    }
+    var _ = YIELD.test(Thread.currentThread());
   }
 
   @Override
   public void suspendWaiting() {
-    try {
-      PARK.invokeExact();
-    } catch (Throwable e) {
-      throw Thrown.unchecked(e);
-    }
+    var _ = PARK.test(Thread.currentThread());
   }
 
   @Override
   public boolean wake(Thread vthread) {
-    try {
-      if ((boolean) UNPARK.invokeExact(vthread)) {
-        return true;
-      }
-    } catch (Throwable e) {
-      throw Thrown.unchecked(e);
+    if (UNPARK.test(vthread)) {
+      return true;
     }
+    VarHandle.fullFence();
     LockSupport.unpark(vthread);
     return false;
   }
 
-  private static Object nestmate() {
+  private static Object verbs() {
     if (!isKnown(Runtime.version())) {
       return "Java " + Runtime.version() + " is not one of those that gloom knows from inside";
     }
@@ -127,15 +110,21 @@ public final class LeanMount implements Mount {
       Class<?> thread = Class.forName("java.lang.VirtualThread");
       Class<?> continuation = Class.forName("jdk.internal.vm.Continuation");
       requireMembers(thread, continuation);
-      Lookup inside = define(continuation);
-      MethodHandle[] entryAndExit = {
-        inside.findStatic(inside.lookupClass(), "run", methodType(void.class, continuation)),
-        inside.findStatic(inside.lookupClass(), "yield", methodType(boolean.class, continuation))
-      };
-      return define(thread, entryAndExit);
-    } catch (ReflectiveOperationException | IOException | LinkageError e) {
+      Lookup inner = define(continuation, "");
+      Object entryAndExit =
+          inner.findStatic(inner.lookupClass(), "make", methodType(Object.class)).invoke();
+      Lookup outer = define(thread, entryAndExit);
+      return outer.findStatic(outer.lookupClass(), "verbs", methodType(Predicate[].class)).invoke();
+    } catch (VirtualMachineError e) {
+      throw e;
+    } catch (Throwable e) {
       return e.toString();
     }
+  }
+
+  @SuppressWarnings("unchecked") // made for threads
+  private static Predicate<Thread> verb(int i) {
+    return VERBS instanceof Predicate<?>[] verbs ? (Predicate<Thread>) verbs[i] : _ -> false;
   }
 
   static boolean isKnown(Runtime.Version version) {
@@ -192,7 +181,7 @@ public final class LeanMount implements Mount {
   }
 
   /// Defines the class `Lean` into the nest of one of the JDK's.
-  private static Lookup define(Class<?> host, MethodHandle... given)
+  private static Lookup define(Class<?> host, Object given)
       throws IllegalAccessException, IOException {
     String name = "/META-INF/gloom/" + host.getName().replace('.', '/') + "$Lean.class";
     try (InputStream in = LeanMount.class.getResourceAsStream(name)) {
@@ -202,18 +191,6 @@ public final class LeanMount implements Mount {
       return Inside.of(host)
           .defineHiddenClassWithClassData(
               in.readAllBytes(), given, true, ClassOption.NESTMATE, ClassOption.STRONG);
-    }
-  }
-
-  private static MethodHandle handle(String name, Class<?> result, Class<?>... parameters) {
-    MethodType type = methodType(result, parameters);
-    if (!(NESTMATE instanceof Lookup in)) {
-      return MethodHandles.empty(type); // nobody calls it
-    }
-    try {
-      return in.findStatic(in.lookupClass(), name, type);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e);
     }
   }
 }

@@ -13,13 +13,13 @@ public interface Mount {
   /// Which one it is, and if it is not the better one, why.
   String description();
 
-  /// Runs the virtual thread on the calling platform thread until it suspends or ends. Returns no
-  /// word about which, and does nothing if the thread cannot continue now. One caller at a time for
-  /// each thread.
+  /// Runs the virtual thread on the calling platform thread until it suspends or ends; does nothing
+  /// if the thread cannot continue now. One caller at a time for each thread. True if it ran; false
+  /// is no word about it.
   ///
-  /// If the thread has yielded, the caller queues it, whether its scheduler got its task or not. If
-  /// not, the caller calls {@link #reclaim} after a full fence, before it forgets the thread.
-  void resume(Thread vthread);
+  /// If it ran and has yielded, the caller queues it, whether its scheduler got its task or not.
+  /// Else the caller calls {@link #reclaim} after a full fence, before it forgets the thread.
+  boolean resume(Thread vthread);
 
   /// Whether a thread that was resumed, and suspended, can continue although its scheduler may not
   /// have got its task. If so, the caller queues it if nobody else does.
@@ -32,7 +32,8 @@ public interface Mount {
   /// earlier.
   void suspendWaiting();
 
-  /// Lets a thread go on that is in {@link #suspendWaiting}, or will be. True if the caller is to
-  /// queue it, as its scheduler's `execute` does; false if that has been done, or need not be.
+  /// Lets a thread go on that is in {@link #suspendWaiting}, or will be; what the caller wrote
+  /// before is seen by it then. True if the caller is to queue it, as its scheduler's `execute`
+  /// does; false if that has been done, or need not be.
   boolean wake(Thread vthread);
 }

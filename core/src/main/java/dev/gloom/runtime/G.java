@@ -166,9 +166,9 @@ public final class G implements Executor, Runnable {
 
   // What the JDK calls.
 
-  /// Makes the goroutine runnable. Called by the JDK, from any thread, also a virtual one, which is
-  /// then pinned; also when there is nothing to do. Never blocks, parks or allocates, and throws
-  /// only at a start that is refused.
+  /// Makes the goroutine runnable. Called by the JDK, from any thread, also a virtual one, which
+  /// does not leave its carrier meanwhile; also when there is nothing to do. Never blocks, parks or
+  /// allocates, and throws only at a start that is refused.
   @Override
   public void execute(Runnable submitted) {
     if (submitted != task) {

@@ -134,8 +134,9 @@ final class M extends Thread {
     }
     g.setRunning();
     requeue = false;
+    boolean ran = true;
     try {
-      sched.mount.resume(g.thread());
+      ran = sched.mount.resume(g.thread());
     } catch (Throwable e) {
       escaped(g, e);
     }
@@ -152,7 +153,7 @@ final class M extends Thread {
     }
 
     // This M alone has g until its word leaves RUNNING.
-    if (Vthread.yielded(g.thread())) {
+    if ((ran || requeue) && Vthread.yielded(g.thread())) {
       g.setQueued();
       yielded(g);
     } else if (requeue) {

@@ -18,10 +18,9 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// The server, under the lock of the queue, takes the ticket out and writes what it has to say into
-/// `value`, `ok` and `winner`. After the lock it calls {@link #wake}: DONE is a volatile store, and
-/// whoever reads DONE sees the rest. No wake-up is lost between the last look at the state and the
-/// park: unpark leaves a permit. A permit or an interrupt that is meant for something else only
-/// makes the loop go round.
+/// `value`, `ok` and `winner`. After the lock it calls {@link #wake}: whoever reads DONE sees the
+/// rest. No wake-up is lost between the last look at the state and the park: unpark leaves a
+/// permit. A permit or an interrupt that is meant for something else only makes the loop go round.
 ///
 /// **Without stack.** A StackOverflowError can strike at any call, also at the wake-up of a waiter
 /// that has been served already; then nobody else would wake it. The caller of `wake` catches it
@@ -71,11 +70,13 @@ final class Waiter extends Ticket {
 
   /// It has been served: lets it go on. No lock is held.
   void wake() {
-    // Volatile, not release: unpark only reads the permit if that is there already, say from an
-    // interrupt, and has no fence then. The one that waits may take that permit, look at the state
-    // before this store has reached it, and park for good (ParkPermitStress).
-    state = DONE;
+    // A fence before the permit is read, if it is: an unpark that finds one there, say from an
+    // interrupt, does nothing more. The one that waits may take that permit, look at the state
+    // before this store has reached it, and park for good (ParkPermitStress). Mount.wake has one of
+    // its own.
+    STATE.setRelease(this, DONE);
     if (g == null) {
+      VarHandle.fullFence();
       LockSupport.unpark(thread);
     } else {
       g.wake();

@@ -1,5 +1,6 @@
 package jdk.internal.vm;
 
+import java.util.function.BiPredicate;
 import jdk.internal.access.JavaLangAccess;
 import jdk.internal.access.SharedSecrets;
 import jdk.internal.misc.Unsafe;
@@ -32,17 +33,35 @@ public class Continuation {
 
   /// Entry and exit of a virtual thread's continuation. A hidden class in the nest of the JDK's
   /// Continuation; used by the one of the same name in the nest of VirtualThread.
-  static final class Lean {
+  static final class Lean implements BiPredicate<Continuation, Boolean> {
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long MOUNTED = U.objectFieldOffset(Continuation.class, "mounted");
     private static final JavaLangAccess LANG = SharedSecrets.getJavaLangAccess();
 
     private Lean() {}
 
+    /// The only one.
+    static Object make() {
+      return new Lean();
+    }
+
+    /// Runs one, or yields from it, by the thread whose continuation this is; false if it is pinned.
+    @Override
+    @ForceInline
+    @Hidden
+    @JvmtiHideEvents
+    public boolean test(Continuation continuation, Boolean yields) {
+      if (yields) {
+        return Lean.yield(continuation);
+      }
+      run(continuation);
+      return true;
+    }
+
     /// As `run`, for the outermost continuation on a platform thread. One M at a time is in here
     /// with a continuation, by the word of its goroutine, so that `mounted` needs no CAS.
     @ForceInline
-    static void run(Continuation continuation) {
+    private static void run(Continuation continuation) {
       Thread carrier = LANG.currentCarrierThread();
       if (continuation.mounted || continuation.done || LANG.getContinuation(carrier) != null) {
         throw new IllegalStateException("gloom: mounted twice, or ended");
@@ -75,11 +94,11 @@ public class Continuation {
       }
     }
 
-    /// As `yield` of its scope, by the thread whose continuation this is; false if it is pinned.
+    /// As `yield` of its scope.
     @ForceInline
     @Hidden
     @JvmtiHideEvents
-    static boolean yield(Continuation continuation) {
+    private static boolean yield(Continuation continuation) {
       if (LANG.getContinuation(LANG.currentCarrierThread()) != continuation) {
         return Continuation.yield(continuation.scope); // from inside of another one
       }

@@ -9,6 +9,7 @@ import java.lang.invoke.VarHandle;
 /// memory mode that `LeanMount` and the JDK's `VirtualThread` use; the JDK's lock is the monitor.
 class InterruptModel {
   private volatile boolean carried;
+  private volatile int state;
   private volatile boolean interrupted;
   private volatile boolean carrierInterrupted;
 
@@ -28,11 +29,12 @@ class InterruptModel {
 
   /// The beginning of LeanMount.resume.
   final void mount() {
-    carried = true;
+    CARRIED.setRelease(this, true);
+    STATE.compareAndSet(this, 0, 1);
     syncUp();
   }
 
-  /// The same with a release store.
+  /// The same without the CAS.
   final void mountWithoutFence() {
     CARRIED.setRelease(this, true);
     syncUp();
@@ -80,4 +82,7 @@ class InterruptModel {
   private static final VarHandle CARRIED =
       ConstantBootstraps.fieldVarHandle(
           MethodHandles.lookup(), "carried", VarHandle.class, InterruptModel.class, boolean.class);
+  private static final VarHandle STATE =
+      ConstantBootstraps.fieldVarHandle(
+          MethodHandles.lookup(), "state", VarHandle.class, InterruptModel.class, int.class);
 }

@@ -56,7 +56,8 @@ public class ParkPermitStress {
   public static class Served extends Model {
     @Actor
     public void server() {
-      state = 1;
+      STATE.setRelease(this, 1);
+      VarHandle.fullFence();
       unpark();
     }
 
