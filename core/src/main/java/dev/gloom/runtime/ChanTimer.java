@@ -81,7 +81,7 @@ public final class ChanTimer {
     boolean pending = false;
     boolean unwatched = false;
     Ring old = null;
-    channel.lock.acquire();
+    channel.acquire();
     try {
       unwatched = runs && !isWatchedUntil(newWhen) && channel.hasReceiver();
       pending = when != NEVER;
@@ -92,9 +92,9 @@ public final class ChanTimer {
         alarm = null;
       }
       done = true;
-      channel.lock.release();
+      channel.release();
     } catch (Throwable e) {
-      channel.lock.held = 0;
+      channel.held = 0;
       if (!done) {
         throw e;
       }
@@ -111,12 +111,12 @@ public final class ChanTimer {
 
   private boolean isWaitingUnwatched() {
     boolean waiting = false;
-    channel.lock.acquire();
+    channel.acquire();
     try {
       waiting = !watched() && channel.hasReceiver();
-      channel.lock.release();
+      channel.release();
     } catch (Throwable e) {
-      channel.lock.held = 0;
+      channel.held = 0;
       throw e;
     }
     return waiting;
@@ -169,23 +169,23 @@ public final class ChanTimer {
   /// Arms an alarm, if there is none that rings in time.
   void watch() {
     long at;
-    channel.lock.acquire();
+    channel.acquire();
     at = alarm != null && alarmAt <= when ? NEVER : when;
-    channel.lock.held = 0;
+    channel.held = 0;
     if (at == NEVER) {
       return;
     }
     var fresh = new Ring(this);
     Alarm.armAfter(fresh, at - Clock.SYSTEM.nanoTime());
     Ring out = fresh;
-    channel.lock.acquire();
+    channel.acquire();
     Ring old = alarm;
     if (!fresh.rung && at <= when && (old == null || alarmAt > at)) {
       out = old;
       alarm = fresh;
       alarmAt = at;
     }
-    channel.lock.held = 0;
+    channel.held = 0;
     if (out != null) {
       out.drop();
     }
@@ -198,16 +198,16 @@ public final class ChanTimer {
     }
     boolean done = false;
     Ring old = null;
-    channel.lock.acquire();
+    channel.acquire();
     try {
       if (!channel.hasReceiver()) {
         old = alarm;
         alarm = null;
       }
       done = true;
-      channel.lock.release();
+      channel.release();
     } catch (Throwable e) {
-      channel.lock.held = 0;
+      channel.held = 0;
       if (!done) {
         throw e;
       }
@@ -221,7 +221,7 @@ public final class ChanTimer {
   private void rings(Ring ring) {
     Waiter served = null;
     long delay = -1; // not again
-    channel.lock.acquire();
+    channel.acquire();
     try {
       ring.rung = true;
       long now = Clock.SYSTEM.nanoTime();
@@ -236,12 +236,12 @@ public final class ChanTimer {
           alarm = null;
         }
       }
-      channel.lock.release();
+      channel.release();
     } catch (OutOfMemoryError e) { // no room for the value
-      channel.lock.held = 0;
+      channel.held = 0;
       delay = RETRY_NANOS;
     } catch (Throwable e) {
-      channel.lock.held = 0;
+      channel.held = 0;
       throw e;
     }
     if (served != null) {
@@ -251,11 +251,11 @@ public final class ChanTimer {
       try {
         ring.again(delay);
       } catch (OutOfMemoryError e) { // no room in the heap: the next receiver arms another
-        channel.lock.acquire();
+        channel.acquire();
         if (alarm == ring) {
           alarm = null;
         }
-        channel.lock.held = 0;
+        channel.held = 0;
       }
       if (alarm != ring) {
         ring.drop(); // taken away while it could not be cancelled

@@ -17,19 +17,19 @@ import org.jspecify.annotations.Nullable;
 /// passes those that were there before: a receiver that frees a slot puts the first waiting
 /// sender's value into it, at the tail.
 ///
-/// **The lock** is a {@link SpinLock}, held for a few instructions, and nobody is woken under it.
-/// Unlike the scheduler's own sections these make calls, so a StackOverflowError can strike inside.
-/// Each section is therefore one *step*, which takes effect as a whole or not at all, and a handler
-/// that gives the lock back:
+/// **The lock** is the channel itself, a {@link SpinLock}, held for a few instructions, and nobody
+/// is woken under it. Unlike the scheduler's own sections these make calls, so a StackOverflowError
+/// can strike inside. Each section is therefore one *step*, which takes effect as a whole or not at
+/// all, and a handler that gives the lock back:
 ///
 /// ```
 /// Object done = null;
-/// lock.acquire();
+/// acquire();
 /// try {
 ///   done = step();          throws: nothing has changed
-///   lock.release();         throws: it has, so the exception is swallowed
+///   release();              throws: it has, so the exception is swallowed
 /// } catch (Throwable e) {
-///   lock.held = 0;          no call
+///   held = 0;               no call
 ///   if (done == null) throw e;
 /// }
 /// ```
@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 /// several channels still at once.
 ///
 /// Go: `hchan`, `chansend`, `chanrecv`, `closechan`
-public final class Channel {
+public final class Channel extends SpinLock {
   /// How an operation went, where there is no value to answer with.
   public enum Outcome {
     /// It has happened.
@@ -65,8 +65,6 @@ public final class Channel {
 
   /// Unique; selects lock channels in this order.
   final long id = IDS.incrementAndGet();
-
-  final SpinLock lock = new SpinLock();
 
   // All the rest: guarded by the lock.
 
@@ -106,6 +104,10 @@ public final class Channel {
   public boolean send(Object value) throws InterruptedException {
     Sched.preemptionPoint();
     throwIfInterrupted();
+    return count < ring.length && putIntoRing(value) || sendOrWait(value);
+  }
+
+  private boolean sendOrWait(Object value) throws InterruptedException {
     Waiter w = looksFull() ? sender(value) : null;
     Outcome done = attemptSend(value, w);
     if (done == Outcome.BLOCKED && w == null) {
@@ -113,7 +115,7 @@ public final class Channel {
       done = attemptSend(value, w);
     }
     if (done == Outcome.BLOCKED && w != null) {
-      w.await(lock, senders, WaitReason.CHAN_SEND);
+      w.await(this, senders, WaitReason.CHAN_SEND);
       return w.ok;
     }
     return done == Outcome.DONE;
@@ -139,6 +141,11 @@ public final class Channel {
   public @Nullable Object recv() throws InterruptedException {
     Sched.preemptionPoint();
     throwIfInterrupted();
+    Object value = count > 0 ? takeFromRing() : null;
+    return value != null ? value : recvOrWait();
+  }
+
+  private @Nullable Object recvOrWait() throws InterruptedException {
     Waiter w = looksEmpty() ? receiver() : null;
     Object got = attemptRecv(w);
     if (got == Outcome.BLOCKED && w == null) {
@@ -151,7 +158,7 @@ public final class Channel {
     }
     if (got == Outcome.BLOCKED && w != null) {
       try {
-        w.await(lock, receivers, WaitReason.CHAN_RECEIVE);
+        w.await(this, receivers, WaitReason.CHAN_RECEIVE);
       } finally {
         if (timer != null) {
           timer.unwatch();
@@ -183,7 +190,7 @@ public final class Channel {
   public boolean closeNow() {
     Waiter woken = null;
     boolean first = false;
-    lock.acquire();
+    acquire();
     try {
       if (!closed) {
         first = true;
@@ -197,9 +204,9 @@ public final class Channel {
           woken = w;
         }
       }
-      lock.release();
+      release();
     } catch (Throwable e) {
-      lock.held = 0;
+      held = 0;
       throw e;
     }
     for (Waiter w = woken; w != null; ) {
@@ -212,7 +219,7 @@ public final class Channel {
 
   /// How many values it holds now.
   public int len() {
-    return lock.held < 0 ? 0 : count; // volatile read before the plain one, as in GlobalQueue
+    return held < 0 ? 0 : count; // volatile read before the plain one, as in GlobalQueue
   }
 
   /// How many it can hold.
@@ -223,6 +230,52 @@ public final class Channel {
   @Override
   public String toString() {
     return "chan#" + id + " cap=" + ring.length;
+  }
+
+  // What a buffered channel does most of the time: there is room, or a value, and nobody waits. The
+  // same as the steps below, without a call and without all that they may come to: a fifth faster
+  // (`./gloom bench buffered mpmc`).
+
+  /// Puts a value into the ring; false if that cannot be done just so, and nothing has happened.
+  private boolean putIntoRing(Object value) {
+    boolean done = false;
+    acquire();
+    int n = count;
+    if (n < ring.length && receivers.first == null && !closed) {
+      int tail = head + n; // may overflow, but then as a difference it is right again
+      if (tail < 0 || tail >= ring.length) {
+        tail -= ring.length;
+      }
+      ring[tail] = value;
+      count = n + 1;
+      done = true;
+    }
+    try {
+      release();
+    } catch (Throwable e) { // no stack for the call: it has not happened
+      held = 0;
+    }
+    return done;
+  }
+
+  /// Takes the oldest value; null if that cannot be done just so, and nothing has happened.
+  private @Nullable Object takeFromRing() {
+    Object value = null;
+    acquire();
+    int n = count;
+    if (n > 0 && senders.first == null) {
+      int h = head;
+      value = ring[h];
+      ring[h] = null;
+      head = h + 1 == ring.length ? 0 : h + 1;
+      count = n - 1;
+    }
+    try {
+      release();
+    } catch (Throwable e) {
+      held = 0;
+    }
+    return value;
   }
 
   // The steps. Under the lock; each happens as a whole or, if it throws, not at all: whatever it
@@ -313,16 +366,16 @@ public final class Channel {
   /// DONE, BLOCKED or CLOSED. If BLOCKED and `self` is given, that is in the queue now.
   Outcome attemptSend(Object value, @Nullable Waiter self) {
     Object done = null;
-    lock.acquire();
+    acquire();
     try {
       Object r = sendStep(value);
       if (r == Outcome.BLOCKED && self != null) {
         senders.push(self, self);
       }
       done = r;
-      lock.release();
+      release();
     } catch (Throwable e) {
-      lock.held = 0;
+      held = 0;
       if (done == null) {
         throw e;
       }
@@ -349,7 +402,7 @@ public final class Channel {
   /// timer, if that has to be watched first.
   Object attemptRecv(@Nullable Waiter self) {
     Object done = null;
-    lock.acquire();
+    acquire();
     try {
       Object r = recvStep();
       if (r == Outcome.BLOCKED && self != null) {
@@ -360,9 +413,9 @@ public final class Channel {
         }
       }
       done = r;
-      lock.release();
+      release();
     } catch (Throwable e) {
-      lock.held = 0;
+      held = 0;
       if (done == null) {
         throw e;
       }

@@ -108,11 +108,11 @@ public final class Selector {
           c = locked;
           locked = c.nextLocked;
           c.nextLocked = null;
-          c.lock.release();
+          c.release();
         }
       } catch (StackOverflowError e) { // the same without a call
         while (c != null) {
-          c.lock.held = 0;
+          c.held = 0;
           c = locked;
           if (c != null) {
             locked = c.nextLocked;
@@ -193,7 +193,7 @@ public final class Selector {
             return locked;
           }
           last = least.id;
-          least.lock.acquire();
+          least.acquire();
           least.nextLocked = locked;
           locked = least;
         }
@@ -202,7 +202,7 @@ public final class Selector {
         for (Object o : cases) {
           Channel c = ((Ticket) o).channel;
           if (c != null && c != locked) {
-            c.lock.acquire();
+            c.acquire();
             c.nextLocked = locked;
             locked = c;
           }
@@ -211,7 +211,7 @@ public final class Selector {
       }
       for (Channel c : sorted(cases)) {
         if (c != locked) {
-          c.lock.acquire();
+          c.acquire();
           c.nextLocked = locked;
           locked = c;
         }
@@ -221,7 +221,7 @@ public final class Selector {
       while (locked != null) {
         Channel next = locked.nextLocked;
         locked.nextLocked = null;
-        locked.lock.held = 0;
+        locked.held = 0;
         locked = next;
       }
       throw e;
@@ -465,7 +465,7 @@ public final class Selector {
     for (Object o : tickets) {
       Ticket t = (Ticket) o;
       if (t.owner == self && t.channel != null) {
-        t.channel.queue(t.kind).withdraw(t.channel.lock, t, self);
+        t.channel.queue(t.kind).withdraw(t.channel, t, self);
       }
       ChanTimer timer = timerOf(t);
       if (timer != null) {

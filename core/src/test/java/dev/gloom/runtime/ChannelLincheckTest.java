@@ -118,14 +118,14 @@ class ChannelLincheckTest {
 
     @Operation
     public int len() {
-      channel.lock.acquire();
-      channel.lock.held = 0;
+      channel.acquire();
+      channel.held = 0;
       return channel.len();
     }
 
     /// As an interrupt does it.
     boolean giveUp(Waiter w, Ticket.Kind kind) {
-      if (channel.queue(kind).withdraw(channel.lock, w, w)) {
+      if (channel.queue(kind).withdraw(channel, w, w)) {
         return true;
       }
       while (w.state != Waiter.DONE) {
@@ -158,7 +158,7 @@ class ChannelLincheckTest {
       if (w.state == Waiter.DONE) {
         return false;
       }
-      channel.queue(kind).withdraw(channel.lock, w, w);
+      channel.queue(kind).withdraw(channel, w, w);
       return true;
     }
   }

@@ -37,7 +37,7 @@ class SelectorTest {
       assertNull(c.queue(Ticket.Kind.RECV).first, c::toString);
       assertNull(c.queue(Ticket.Kind.SEND).first, c::toString);
       assertNull(c.nextLocked);
-      assertEquals(0, c.lock.held);
+      assertEquals(0, c.held);
     }
   }
 

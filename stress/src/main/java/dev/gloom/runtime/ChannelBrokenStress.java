@@ -66,9 +66,9 @@ public class ChannelBrokenStress {
     public void sender() {
       sent = channel.attemptSend("value", null);
       if (sent == Channel.Outcome.BLOCKED) {
-        channel.lock.acquire();
+        channel.acquire();
         channel.queue(Ticket.Kind.SEND).push(sender, sender);
-        channel.lock.release();
+        channel.release();
       }
     }
 
@@ -108,7 +108,7 @@ public class ChannelBrokenStress {
     @Actor
     public void receiver() {
       gaveUp = receiver.state != Waiter.DONE;
-      channel.queue(Ticket.Kind.RECV).withdraw(channel.lock, receiver, receiver);
+      channel.queue(Ticket.Kind.RECV).withdraw(channel, receiver, receiver);
     }
 
     @Arbiter

@@ -125,7 +125,7 @@ public class ChannelStress {
 
     @Actor
     public void receiver() {
-      gaveUp = channel.queue(Ticket.Kind.RECV).withdraw(channel.lock, receiver, receiver);
+      gaveUp = channel.queue(Ticket.Kind.RECV).withdraw(channel, receiver, receiver);
     }
 
     @Arbiter

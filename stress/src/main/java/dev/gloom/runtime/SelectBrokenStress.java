@@ -30,12 +30,12 @@ public class SelectBrokenStress {
     }
 
     private boolean send(Channel c) {
-      c.lock.acquire();
+      c.acquire();
       boolean claimed = !waiter.isStale();
       if (claimed) {
         waiter.state = Waiter.DONE;
       }
-      c.lock.release();
+      c.release();
       return claimed;
     }
 
@@ -109,9 +109,9 @@ public class SelectBrokenStress {
     }
 
     private static void push(Waiter self, Channel c, Ticket.Kind kind) {
-      c.lock.acquire();
+      c.acquire();
       c.queue(kind).push(new Ticket(kind, c, "value"), self);
-      c.lock.release();
+      c.release();
     }
 
     @Arbiter
