@@ -310,6 +310,18 @@ public final class Sched {
     }
   }
 
+  /// The calling goroutine, on `m`, lets those run that it has started.
+  static void stepBack(M m) {
+    try {
+      G g = currentG();
+      if (g != null && !g.undisturbed) {
+        m.sched.mount.suspendRunnable();
+      }
+    } catch (StackOverflowError | OutOfMemoryError e) {
+      // As above.
+    }
+  }
+
   /// The calling goroutine runs without a P, and is counted: there may be one now, else it waits
   /// for one.
   static void getP(M m) {

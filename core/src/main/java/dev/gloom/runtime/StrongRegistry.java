@@ -38,7 +38,11 @@ final class StrongRegistry implements Registry {
     }
     s.first = g;
     s.size++;
-    s.lock.held = 0;
+    try {
+      s.lock.release();
+    } catch (Throwable e) { // no stack for the call: it has not happened
+      s.lock.held = 0;
+    }
   }
 
   @Override
@@ -64,7 +68,11 @@ final class StrongRegistry implements Registry {
       s.size--;
       s.ended++;
     }
-    s.lock.held = 0;
+    try {
+      s.lock.release();
+    } catch (Throwable e) { // no stack for the call: it has not happened
+      s.lock.held = 0;
+    }
   }
 
   @Override

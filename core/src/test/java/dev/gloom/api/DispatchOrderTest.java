@@ -7,7 +7,9 @@ import dev.gloom.Gloom;
 import dev.gloom.Goroutine;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -185,6 +187,44 @@ class DispatchOrderTest {
                   }
                   last.join();
                 }));
+  }
+
+  /// Whoever starts more than its processor's queue holds lets those run first: never many more
+  /// than a queue and what runs are alive at once.
+  @Test
+  void whoHasFilledItsQueueLetsThoseRunThatItStarted() throws Exception {
+    Lab.settles(
+        true,
+        () -> {
+          int most = mostAlive(false);
+          return most > 256 && most < 600;
+        });
+  }
+
+  /// But not if it is to run undisturbed.
+  @Test
+  void oneThatRunsUndisturbedStartsAsManyAsItLikes() throws Exception {
+    assertEquals(STARTS, mostAlive(true));
+  }
+
+  private static final int STARTS = 10_000;
+
+  private static int mostAlive(boolean undisturbed) throws Exception {
+    var ended = new AtomicInteger();
+    var most = new AtomicInteger();
+    try (var lab = Lab.procs(1)) {
+      Callable<Integer> start =
+          () -> {
+            for (int i = 1; i <= STARTS; i++) {
+              lab.go(ended::getAndIncrement);
+              most.set(Math.max(most.get(), i - ended.get()));
+            }
+            return STARTS;
+          };
+      lab.run(() -> assertEquals(STARTS, undisturbed ? Gloom.nonPreemptible(start) : start.call()));
+    }
+    assertEquals(STARTS, ended.get());
+    return most.get();
   }
 
   /// A goroutine that is alone goes on at once: a yield with nobody in line is no dispatch.
