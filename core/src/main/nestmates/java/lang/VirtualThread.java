@@ -212,7 +212,8 @@ final class VirtualThread extends BaseVirtualThread {
       return vthread.state == PARKED && U.compareAndSetInt(vthread, STATE, PARKED, UNPARKED);
     }
 
-    /// As `Thread.yield`; false if it is pinned.
+    /// As `Thread.yield`; false if it is pinned. A frame of its own: see {@link #park}.
+    @DontInline
     @Hidden
     @JvmtiHideEvents
     private static boolean yield(VirtualThread vthread) {
