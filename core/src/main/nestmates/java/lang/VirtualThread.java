@@ -75,8 +75,6 @@ final class VirtualThread extends BaseVirtualThread {
 
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long STATE = U.objectFieldOffset(VirtualThread.class, "state");
-    private static final long CARRIER =
-        U.objectFieldOffset(VirtualThread.class, "carrierThread");
 
     /// Of the class of the same name in the nest of Continuation: false runs one, true yields.
     private static final BiPredicate<Continuation, Boolean> CONTINUATION = continuation();
@@ -128,10 +126,7 @@ final class VirtualThread extends BaseVirtualThread {
       if (from != UNPARKED && from != YIELDED && from != UNBLOCKED && from != STARTED) {
         return false;
       }
-      Thread carrier = Thread.currentCarrierThread();
-      U.putReferenceRelease(vthread, CARRIER, carrier);
-      if (!U.compareAndSetInt(vthread, STATE, from, RUNNING)) { // a full fence: see below
-        letGoOf(carrier, vthread);
+      if (!U.compareAndSetInt(vthread, STATE, from, RUNNING)) {
         return false;
       }
       if (from == UNPARKED) {
@@ -145,7 +140,9 @@ final class VirtualThread extends BaseVirtualThread {
       }
 
       vthread.notifyJvmtiMount(true);
-      if (vthread.interrupted) { // whoever interrupts either saw the carrier, or is seen here
+      Thread carrier = Thread.currentCarrierThread();
+      vthread.carrierThread = carrier; // a full fence: whoever interrupts either sees this,
+      if (vthread.interrupted) { // or is seen here
         carrier.setInterrupt();
       } else if (carrier.isInterrupted()) {
         synchronized (vthread.interruptLock) {
@@ -159,22 +156,18 @@ final class VirtualThread extends BaseVirtualThread {
         CONTINUATION.test(vthread.cont, false);
       } finally {
         carrier.setCurrentThread(carrier);
-        letGoOf(carrier, vthread);
+        vthread.carrierThread = null; // a full fence, as above
+        if (vthread.interrupted) {
+          synchronized (vthread.interruptLock) {
+            // Somebody may be in there with the carrier in hand.
+            carrier.clearInterrupt();
+          }
+        }
+        carrier.clearInterrupt();
         vthread.notifyJvmtiUnmount(false);
         after(vthread);
       }
       return true;
-    }
-
-    private static void letGoOf(Thread carrier, VirtualThread vthread) {
-      vthread.carrierThread = null; // a full fence, as above
-      if (vthread.interrupted) {
-        synchronized (vthread.interruptLock) {
-          // Somebody may be in there with the carrier in hand.
-          carrier.clearInterrupt();
-        }
-      }
-      carrier.clearInterrupt();
     }
 
     private static void cancelTimeout(VirtualThread vthread) {

@@ -26,9 +26,6 @@ import java.util.function.Predicate;
 ///   writes `interrupted`, then reads `carrierThread`; the M writes null there, then reads
 ///   `interrupted`; both with full fences. If the one that interrupts got hold of the carrier, its
 ///   write came first, and the M sees it and waits for the lock.
-/// - *The full fence after `carrierThread = carrier`*: it is written before the CAS to RUNNING,
-///   which is one. Until then the thread has a carrier and does not run, which nobody takes for
-///   mounted.
 /// - *The full fence after PARKING and YIELDING*: nobody acts on these but the M, which is this
 ///   thread a moment later.
 /// - *The fence after PARKED, and the look for a permit behind it.* `unpark` writes the permit,

@@ -233,9 +233,6 @@ final class P {
         kept++;
         return false;
       }
-      if (sched.maxProcs() == 1) {
-        return false; // there is nobody to tell, and if there will be, TELL is asked
-      }
       VarHandle.fullFence(); // S1 in Idle: an M that goes to sleep may look at the ring only
     } catch (StackOverflowError e) {
       // As in G.execute: no call, there is no stack for one.

@@ -9,7 +9,6 @@ import java.lang.invoke.VarHandle;
 /// memory mode that `LeanMount` and the JDK's `VirtualThread` use; the JDK's lock is the monitor.
 class InterruptModel {
   private volatile boolean carried;
-  private volatile int state;
   private volatile boolean interrupted;
   private volatile boolean carrierInterrupted;
 
@@ -29,12 +28,11 @@ class InterruptModel {
 
   /// The beginning of LeanMount.resume.
   final void mount() {
-    CARRIED.setRelease(this, true);
-    STATE.compareAndSet(this, 0, 1);
+    carried = true;
     syncUp();
   }
 
-  /// The same without the CAS.
+  /// The same with a release store.
   final void mountWithoutFence() {
     CARRIED.setRelease(this, true);
     syncUp();
@@ -82,7 +80,4 @@ class InterruptModel {
   private static final VarHandle CARRIED =
       ConstantBootstraps.fieldVarHandle(
           MethodHandles.lookup(), "carried", VarHandle.class, InterruptModel.class, boolean.class);
-  private static final VarHandle STATE =
-      ConstantBootstraps.fieldVarHandle(
-          MethodHandles.lookup(), "state", VarHandle.class, InterruptModel.class, int.class);
 }

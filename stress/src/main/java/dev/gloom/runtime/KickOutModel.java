@@ -3,7 +3,7 @@ package dev.gloom.runtime;
 /// {@link IdleModel} with a real P, for what its run-next pushes out into the ring.
 class KickOutModel extends IdleModel {
   /// A P wants one; nothing here comes to its queues.
-  private static final Sched SCHED = new Sched(2, Knobs.ofProcess());
+  private static final Sched SCHED = new Sched(1, Knobs.ofProcess());
 
   final P p = new P(SCHED, 0, new TimerHeap());
   final G second = newG(2);
