@@ -23,17 +23,18 @@ public final class Spawn {
     elsewhere = predicate;
   }
 
-  /// Starts a goroutine. Whoever has started so many that its P's ring is full lets them run first:
-  /// a few hundred that are new, run and end stay in the cache, while those of a whole slice come
-  /// back from memory and are copied by the collector. (Go goes on until the slice is over.) Go:
-  /// the `go` statement
+  /// Starts a goroutine. Where there is one P only, whoever has started so many that its ring is
+  /// full lets them run first: a few hundred that are new, run and end stay in the cache, while
+  /// those of a whole slice come back from memory and are copied by the collector. With more Ps
+  /// others take them from the ring meanwhile. (Go goes on until the slice is over.) Go: the `go`
+  /// statement
   public static G go(Sched sched, String name, Callable<?> body) {
     G g = make(sched, name, body, Site.of(body));
     M m = M.current();
     P p = m == null ? null : m.p;
     long spilled = p == null ? 0 : p.overflows;
     sched.container.start(g.thread());
-    if (m != null && p != null && p.overflows != spilled && m.p == p) {
+    if (m != null && p != null && p.overflows != spilled && m.p == p && m.sched.maxProcs() == 1) {
       Sched.stepBack(m);
     } else {
       Sched.preemptionPoint();
