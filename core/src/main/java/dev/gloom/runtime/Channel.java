@@ -237,7 +237,7 @@ public final class Channel extends SpinLock {
   // (`./gloom bench buffered mpmc`).
 
   /// Puts a value into the ring; false if that cannot be done just so, and nothing has happened.
-  private boolean putIntoRing(Object value) {
+  boolean putIntoRing(Object value) {
     boolean done = false;
     acquire();
     int n = count;
@@ -259,7 +259,7 @@ public final class Channel extends SpinLock {
   }
 
   /// Takes the oldest value; null if that cannot be done just so, and nothing has happened.
-  private @Nullable Object takeFromRing() {
+  @Nullable Object takeFromRing() {
     Object value = null;
     acquire();
     int n = count;
