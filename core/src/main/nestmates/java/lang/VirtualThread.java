@@ -1,11 +1,13 @@
 package java.lang;
 
 import java.lang.invoke.MethodHandles;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.ThreadContainer;
 import jdk.internal.vm.annotation.ChangesCurrentThread;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
@@ -31,9 +33,18 @@ final class VirtualThread extends BaseVirtualThread {
   private volatile Thread carrierThread;
   private Future<?> timeoutTask;
   private Continuation cont;
+  private Executor scheduler;
+  private Runnable runContinuation;
 
   private VirtualThread() {
     super("", 0, false);
+  }
+
+  /// See the JDK's.
+  private static class VThreadContinuation extends Continuation {
+    VThreadContinuation(VirtualThread vthread, Runnable task) {
+      super(null, null);
+    }
   }
 
   private static int unknown() {
@@ -53,7 +64,7 @@ final class VirtualThread extends BaseVirtualThread {
 
   private native void afterYield();
 
-  private native void afterDone();
+  private native void afterDone(boolean notifyContainer);
 
   private native void notifyJvmtiMount(boolean hide);
 
@@ -74,10 +85,26 @@ final class VirtualThread extends BaseVirtualThread {
     private static final int PARK = 4;
 
     private static final Unsafe U = Unsafe.getUnsafe();
-    private static final long STATE = U.objectFieldOffset(VirtualThread.class, "state");
+    private static final long STATE = own("state");
+    private static final long CARRIER = own("carrierThread");
+    private static final long PERMIT = own("parkPermit");
+    private static final long SCHEDULER = own("scheduler");
+    private static final long CONT = own("cont");
+    private static final long TASK = own("runContinuation");
+    private static final long TID = inherited("tid");
+    private static final long NAME = inherited("name");
+    private static final long LOADER = inherited("contextClassLoader");
+    private static final long INHERITABLE = inherited("inheritableThreadLocals");
+    private static final long BINDINGS = inherited("scopedValueBindings");
+    private static final long INTERRUPT_LOCK = inherited("interruptLock");
 
     /// Of the class of the same name in the nest of Continuation: false runs one, true yields.
-    private static final BiPredicate<Continuation, Boolean> CONTINUATION = continuation();
+    @SuppressWarnings("unchecked") // by LeanMount
+    private static final BiPredicate<Continuation, Boolean> CONTINUATION =
+        (BiPredicate<Continuation, Boolean>) given(0);
+
+    /// Where the JVM counts its threads' ids.
+    private static final long NEXT_TID = (long) given(1);
 
     private final int verb;
 
@@ -85,10 +112,17 @@ final class VirtualThread extends BaseVirtualThread {
       this.verb = verb;
     }
 
-    @SuppressWarnings("unchecked") // by LeanMount
-    private static BiPredicate<Continuation, Boolean> continuation() {
+    private static long own(String field) {
+      return U.objectFieldOffset(VirtualThread.class, field);
+    }
+
+    private static long inherited(String field) {
+      return U.objectFieldOffset(Thread.class, field);
+    }
+
+    private static Object given(int i) {
       try {
-        return MethodHandles.classData(MethodHandles.lookup(), "_", BiPredicate.class);
+        return MethodHandles.classDataAt(MethodHandles.lookup(), "_", Object.class, i);
       } catch (IllegalAccessException e) {
         throw new ExceptionInInitializerError(e);
       }
@@ -99,6 +133,43 @@ final class VirtualThread extends BaseVirtualThread {
       return new Predicate<?>[] {
         new Lean(RESUME), new Lean(PERMITTED), new Lean(UNPARK), new Lean(YIELD), new Lean(PARK)
       };
+    }
+
+    /// Ids for `n` threads, one after the other; answers the first.
+    static long takeIds(int n) {
+      return U.getAndAddLong(null, NEXT_TID, n);
+    }
+
+    /// As the constructors, for a thread that nobody else knows yet: without a fence for each of
+    /// its volatile fields, with an id that somebody took, and with its continuation as the lock
+    /// that guards its carrier. `task` is what its scheduler gets when it can continue.
+    static Thread make(Executor scheduler, String name, Runnable body, Runnable task, long id)
+        throws InstantiationException {
+      var vthread = (VirtualThread) U.allocateInstance(VirtualThread.class);
+      Thread parent = Thread.currentThread();
+      U.putLong(vthread, TID, id);
+      U.putReference(vthread, NAME, name);
+      var locals = (ThreadLocal.ThreadLocalMap) U.getReference(parent, INHERITABLE);
+      if (locals != null && locals.size() > 0) {
+        U.putReference(vthread, INHERITABLE, ThreadLocal.createInheritedMap(locals));
+      }
+      U.putReference(vthread, LOADER, parent.getContextClassLoader());
+      U.putReference(vthread, BINDINGS, Thread.class); // says that it is new
+      var continuation = new VThreadContinuation(vthread, body);
+      U.putReference(vthread, CONT, continuation);
+      U.putReference(vthread, INTERRUPT_LOCK, continuation);
+      U.putReference(vthread, SCHEDULER, scheduler);
+      U.putReference(vthread, TASK, task);
+      U.storeFence(); // some of these are final
+      return vthread;
+    }
+
+    /// As `Thread.start` in a container that keeps no list and has no owner, for a thread that was
+    /// made here a moment ago; its caller gives the scheduler its task.
+    static void start(Thread thread, ThreadContainer container) {
+      var vthread = (VirtualThread) thread;
+      vthread.setThreadContainer(container);
+      U.putIntRelease(vthread, STATE, STARTED);
     }
 
     /// Does it, with a virtual thread: for the last two the current one.
@@ -123,16 +194,16 @@ final class VirtualThread extends BaseVirtualThread {
     @ChangesCurrentThread
     private static boolean resume(VirtualThread vthread) {
       int from = vthread.state;
-      if (from != UNPARKED && from != YIELDED && from != UNBLOCKED && from != STARTED) {
+      if (from == STARTED) {
+        U.putIntRelease(vthread, STATE, RUNNING); // nobody else takes a thread out of STARTED
+      } else if (from != UNPARKED && from != YIELDED && from != UNBLOCKED) {
         return false;
-      }
-      if (!U.compareAndSetInt(vthread, STATE, from, RUNNING)) {
+      } else if (!U.compareAndSetInt(vthread, STATE, from, RUNNING)) {
         return false;
-      }
-      if (from == UNPARKED) {
+      } else if (from == UNPARKED) {
         cancelTimeout(vthread);
         if (vthread.parkPermit) {
-          vthread.parkPermit = false;
+          U.putBooleanRelease(vthread, PERMIT, false); // the fence is the one below
         }
       } else if (from == UNBLOCKED) {
         cancelTimeout(vthread);
@@ -156,16 +227,7 @@ final class VirtualThread extends BaseVirtualThread {
         CONTINUATION.test(vthread.cont, false);
       } finally {
         carrier.setCurrentThread(carrier);
-        vthread.carrierThread = null; // a full fence, as above
-        if (vthread.interrupted) {
-          synchronized (vthread.interruptLock) {
-            // Somebody may be in there with the carrier in hand.
-            carrier.clearInterrupt();
-          }
-        }
-        carrier.clearInterrupt();
-        vthread.notifyJvmtiUnmount(false);
-        after(vthread);
+        after(vthread, carrier);
       }
       return true;
     }
@@ -177,23 +239,49 @@ final class VirtualThread extends BaseVirtualThread {
       }
     }
 
-    private static void after(VirtualThread vthread) {
+    /// Breaks the connection to the carrier. Whoever interrupts writes `interrupted`, then reads the
+    /// carrier; so between the store of null here and the look at `interrupted` there is a full
+    /// fence: of its own, the one of TERMINATED, or, for a thread that parked, its caller's.
+    private static void after(VirtualThread vthread, Thread carrier) {
       if (vthread.cont.isDone()) {
-        vthread.afterDone();
+        U.putReferenceRelease(vthread, CARRIER, null);
+        vthread.notifyJvmtiUnmount(false);
+        vthread.afterDone(true);
+        settleInterrupt(vthread, carrier);
         return;
       }
       int s = vthread.state;
       if (s == PARKING) {
+        U.putReferenceRelease(vthread, CARRIER, null);
+        vthread.notifyJvmtiUnmount(false);
         U.putIntRelease(vthread, STATE, PARKED);
-      } else if (s == YIELDING) {
+        return;
+      }
+      vthread.carrierThread = null;
+      settleInterrupt(vthread, carrier);
+      vthread.notifyJvmtiUnmount(false);
+      if (s == YIELDING) {
         U.putIntRelease(vthread, STATE, YIELDED);
       } else {
         vthread.afterYield();
       }
     }
 
-    /// Whether a thread in PARKED has a permit and is UNPARKED now, by the caller, who queues it.
+    /// Nothing of an interrupt of the thread that has left it stays on the carrier.
+    private static void settleInterrupt(VirtualThread vthread, Thread carrier) {
+      if (vthread.interrupted) {
+        synchronized (vthread.interruptLock) {
+          // Somebody may be in there with the carrier in hand.
+          carrier.clearInterrupt();
+        }
+      }
+      carrier.clearInterrupt();
+    }
+
+    /// What is left to do for a thread that parked, on its carrier, after a full fence. Whether it
+    /// is in PARKED, has a permit and is UNPARKED now, by the caller, who queues it.
     private static boolean permitted(VirtualThread vthread) {
+      settleInterrupt(vthread, Thread.currentCarrierThread());
       return vthread.state == PARKED
           && vthread.parkPermit
           && U.compareAndSetInt(vthread, STATE, PARKED, UNPARKED);

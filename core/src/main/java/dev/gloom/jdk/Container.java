@@ -34,7 +34,7 @@ import java.util.stream.Stream;
 /// gloom asks to have opened. It refers to nothing of gloom's: two copies of gloom can share it.
 public final class Container {
   private static final String NAME = "java.lang.GloomThreadContainer";
-  private static final Class<?> BASE = Door.type("jdk.internal.vm.ThreadContainer");
+  static final Class<?> BASE = Door.type("jdk.internal.vm.ThreadContainer");
   private static final MethodHandle NEW =
       Door.constructor(
           methodType(Object.class, String.class, Supplier.class),
@@ -68,6 +68,11 @@ public final class Container {
     } catch (Throwable e) {
       throw Thrown.unchecked(e);
     }
+  }
+
+  /// The JDK's side of it.
+  Object jdks() {
+    return container;
   }
 
   /// Whether `vthread` was started in this container; if not, another one has it in its list.

@@ -1,6 +1,7 @@
 package dev.gloom.jdk;
 
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 
 /// Mounts by the JDK's own `runContinuation`, with all of its bookkeeping: debuggers, JFR, thread
@@ -16,6 +17,22 @@ public final class JdkMount implements Mount {
   @Override
   public String description() {
     return "jdk: " + why;
+  }
+
+  @Override
+  public long takeThreadIds(int n) {
+    return 0; // the JDK gives them out itself
+  }
+
+  @Override
+  public Thread make(Executor scheduler, String name, Runnable body, Runnable task, long threadId) {
+    return Vthread.make(scheduler, name, body); // with a task of its own
+  }
+
+  @Override
+  public boolean start(Thread vthread, Container container) {
+    container.start(vthread);
+    return false;
   }
 
   @Override

@@ -4,15 +4,20 @@ import static java.lang.invoke.MethodType.methodType;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodHandles.Lookup.ClassOption;
+import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
-/// Mounts by code of gloom's own, which does what the JDK's `runContinuation` does with half of its
-/// fences.
+/// Makes and mounts goroutines' threads by code of gloom's own, which does what the JDK's does with
+/// half of its fences.
 ///
 /// The code is two classes in `src/main/nestmates`, compiled with the jar and defined, when gloom
 /// starts, as hidden members of the nests of `java.lang.VirtualThread` and
@@ -24,8 +29,11 @@ import java.util.function.Predicate;
 ///
 /// - *The lock around `carrierThread = null`*, unless the thread is interrupted. Whoever interrupts
 ///   writes `interrupted`, then reads `carrierThread`; the M writes null there, then reads
-///   `interrupted`; both with full fences. If the one that interrupts got hold of the carrier, its
-///   write came first, and the M sees it and waits for the lock.
+///   `interrupted`; both with full fences between. If the one that interrupts got hold of the
+///   carrier, its write came first, and the M sees it and waits for the lock. (Or it sees that the
+///   thread has taken note of the interrupt meanwhile, on another M: under that lock, so later.)
+/// - *A fence of its own for that*, where another follows anyway: for a thread that parked, the M
+///   looks at `interrupted` with the permit (below); for one that has ended, after TERMINATED.
 /// - *The full fence after PARKING and YIELDING*: nobody acts on these but the M, which is this
 ///   thread a moment later.
 /// - *The fence after PARKED, and the look for a permit behind it.* `unpark` writes the permit,
@@ -33,8 +41,15 @@ import java.util.function.Predicate;
 ///   IDLE by a CAS, a full fence, and only then looks for the permit ({@link #reclaim}): either it
 ///   sees the permit, or `unpark` sees PARKED. If the CAS fails, the goroutine is queued and comes
 ///   back here. `LeanMountStress` has the twin that loses wake-ups without that fence.
+/// - *The fence after the permit is taken*: the one of `carrierThread = M` comes before the thread
+///   goes on, and that is when it must not miss what was done before an unpark.
 /// - *The task that a yielding thread gives to its scheduler*: the M asks for its state anyway.
-/// - *The CAS of `Continuation.mounted`*: the word lets one M at a time in.
+/// - *The CAS of `Continuation.mounted`*, and the one from STARTED to RUNNING: the word lets one M
+///   at a time in, and nobody but an M takes a thread out of STARTED.
+/// - *A start's CAS, its task through the scheduler, its container's list*: the thread was made a
+///   moment ago and nobody else knows it; the container keeps no list.
+/// - *The constructors*, with a fence for each volatile field and a counter of ids that all share:
+///   the fields are written as they are there, the ids are taken in blocks.
 /// - *The permit of a goroutine that waits in gloom's own classes*: {@link #wake} takes it straight
 ///   from PARKED to UNPARKED, as `unpark` does in the end. If it is not in PARKED, still on its way
 ///   there or held by somebody who takes its stack, `unpark` itself is called, permit and all.
@@ -48,25 +63,69 @@ public final class LeanMount implements Mount {
   /// Of JDK 25, the last update whose sources were read.
   static final int NEWEST_UPDATE = 3;
 
-  /// The verbs of the class with the code, or a String that says why there are none.
-  private static final Object VERBS = verbs();
+  /// The class with the code, or a String that says why there is none.
+  private static final Object CODE = code();
+
+  private static final Predicate<?>[] VERBS = verbs();
 
   private static final Predicate<Thread> RESUME = verb(0);
   private static final Predicate<Thread> PERMITTED = verb(1);
   private static final Predicate<Thread> UNPARK = verb(2);
   private static final Predicate<Thread> YIELD = verb(3);
   private static final Predicate<Thread> PARK = verb(4);
+  private static final MethodHandle MAKE =
+      handle(
+          "make",
+          methodType(
+              Thread.class,
+              Executor.class,
+              String.class,
+              Runnable.class,
+              Runnable.class,
+              long.class));
+  private static final MethodHandle START =
+      handle("start", methodType(void.class, Thread.class, Container.BASE))
+          .asType(methodType(void.class, Thread.class, Object.class));
+  private static final MethodHandle TAKE_IDS = handle("takeIds", methodType(long.class, int.class));
 
   private LeanMount() {}
 
   /// This one, or the JDK's own on a JDK that is not known.
   public static Mount orJdks() {
-    return VERBS instanceof String why ? new JdkMount(why) : new LeanMount();
+    return CODE instanceof String why ? new JdkMount(why) : new LeanMount();
   }
 
   @Override
   public String description() {
     return "lean";
+  }
+
+  @Override
+  public long takeThreadIds(int n) {
+    try {
+      return (long) TAKE_IDS.invokeExact(n);
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  @Override
+  public Thread make(Executor scheduler, String name, Runnable body, Runnable task, long threadId) {
+    try {
+      return (Thread) MAKE.invokeExact(scheduler, name, body, task, threadId);
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
+  @Override
+  public boolean start(Thread vthread, Container container) {
+    try {
+      START.invokeExact(vthread, container.jdks());
+      return true;
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
   }
 
   @Override
@@ -99,7 +158,7 @@ public final class LeanMount implements Mount {
     return false;
   }
 
-  private static Object verbs() {
+  private static Object code() {
     if (!isKnown(Runtime.version())) {
       return "Java " + Runtime.version() + " is not one of those that gloom knows from inside";
     }
@@ -110,8 +169,12 @@ public final class LeanMount implements Mount {
       Lookup inner = define(continuation, "");
       Object entryAndExit =
           inner.findStatic(inner.lookupClass(), "make", methodType(Object.class)).invoke();
-      Lookup outer = define(thread, entryAndExit);
-      return outer.findStatic(outer.lookupClass(), "verbs", methodType(Predicate[].class)).invoke();
+      long nextThreadId =
+          (long)
+              Inside.of(Thread.class)
+                  .findStatic(Thread.class, "getNextThreadIdOffset", methodType(long.class))
+                  .invokeExact();
+      return define(thread, List.of(entryAndExit, nextThreadId));
     } catch (VirtualMachineError e) {
       throw e;
     } catch (Throwable e) {
@@ -119,9 +182,31 @@ public final class LeanMount implements Mount {
     }
   }
 
+  private static Predicate<?>[] verbs() {
+    try {
+      return CODE instanceof Lookup
+          ? (Predicate<?>[]) handle("verbs", methodType(Predicate[].class)).invokeExact()
+          : new Predicate<?>[0];
+    } catch (Throwable e) {
+      throw Thrown.unchecked(e);
+    }
+  }
+
   @SuppressWarnings("unchecked") // made for threads
   private static Predicate<Thread> verb(int i) {
-    return VERBS instanceof Predicate<?>[] verbs ? (Predicate<Thread>) verbs[i] : _ -> false;
+    return i < VERBS.length ? (Predicate<Thread>) VERBS[i] : _ -> false;
+  }
+
+  /// A static method of the class with the code, or one that does nothing if there is none.
+  private static MethodHandle handle(String name, MethodType type) {
+    if (!(CODE instanceof Lookup code)) {
+      return MethodHandles.empty(type);
+    }
+    try {
+      return code.findStatic(code.lookupClass(), name, type);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("gloom: its own class has no " + name, e);
+    }
   }
 
   static boolean isKnown(Runtime.Version version) {
@@ -137,8 +222,15 @@ public final class LeanMount implements Mount {
     requireFields(thread, Thread.class, "carrierThread");
     requireFields(thread, Future.class, "timeoutTask");
     requireFields(thread, continuation, "cont");
+    requireFields(thread, Executor.class, "scheduler");
+    requireFields(thread, Runnable.class, "runContinuation");
+    requireFields(Thread.class, long.class, "tid");
+    requireFields(Thread.class, String.class, "name");
     requireFields(Thread.class, boolean.class, "interrupted");
-    requireFields(Thread.class, Object.class, "interruptLock");
+    requireFields(Thread.class, Object.class, "interruptLock", "scopedValueBindings");
+    requireFields(Thread.class, ClassLoader.class, "contextClassLoader");
+    Class<?> locals = Class.forName("java.lang.ThreadLocal$ThreadLocalMap");
+    requireFields(Thread.class, locals, "inheritableThreadLocals");
     requireFields(continuation, boolean.class, "done", "mounted");
     requireFields(continuation, Object.class, "yieldInfo");
     requireFields(continuation, Object[].class, "scopedValueCache");
@@ -148,10 +240,11 @@ public final class LeanMount implements Mount {
 
     requireMethod(thread, void.class, "parkOnCarrierThread", boolean.class, long.class);
     requireMethod(thread, void.class, "afterYield");
-    requireMethod(thread, void.class, "afterDone");
+    requireMethod(thread, void.class, "afterDone", boolean.class);
     requireMethod(thread, void.class, "notifyJvmtiMount", boolean.class);
     requireMethod(thread, void.class, "notifyJvmtiUnmount", boolean.class);
     requireMethod(Thread.class, void.class, "setCurrentThread", Thread.class);
+    requireMethod(Thread.class, void.class, "setThreadContainer", Container.BASE);
     requireMethod(Thread.class, void.class, "setInterrupt");
     requireMethod(Thread.class, void.class, "clearInterrupt");
     requireMethod(continuation, boolean.class, "yield", scope);

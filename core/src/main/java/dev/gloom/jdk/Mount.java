@@ -1,8 +1,10 @@
 package dev.gloom.jdk;
 
-/// The seam between the scheduler and the way a goroutine gets onto its carrier and off again. The
-/// scheduler sees *resume this one*, *suspend the current one*, *this one may go on*, and nothing
-/// of how.
+import java.util.concurrent.Executor;
+
+/// The seam between the scheduler and the way a goroutine comes to life, gets onto its carrier and
+/// off again. The scheduler sees *make one*, *start it*, *resume it*, *suspend the current one*,
+/// *this one may go on*, and nothing of how.
 ///
 /// {@link JdkMount} is the JDK's own path: always right, the fall-back. {@link LeanMount} does the
 /// same with fewer fences, on a JDK that it knows.
@@ -12,6 +14,18 @@ package dev.gloom.jdk;
 public interface Mount {
   /// Which one it is, and if it is not the better one, why.
   String description();
+
+  /// Ids for so many threads, one after the other; answers the first. For {@link #make}.
+  long takeThreadIds(int n);
+
+  /// A virtual thread, not started, that inherits from the current thread what a thread inherits.
+  /// `task` is what its scheduler would like to get each time it can continue; {@link Vthread#task}
+  /// says what it gets.
+  Thread make(Executor scheduler, String name, Runnable body, Runnable task, long threadId);
+
+  /// Starts a thread from {@link #make} of which nobody else knows yet. True if the caller is to
+  /// queue it, as its scheduler's `execute` does; false if that has been done.
+  boolean start(Thread vthread, Container container);
 
   /// Runs the virtual thread on the calling platform thread until it suspends or ends; does nothing
   /// if the thread cannot continue now. One caller at a time for each thread. True if it ran; false

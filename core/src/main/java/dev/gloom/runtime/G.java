@@ -12,7 +12,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/// A goroutine: one virtual thread, and at the same time that thread's scheduler.
+/// A goroutine: one virtual thread, and at the same time that thread's scheduler, and, where the
+/// mount lets it, the task that this scheduler gets.
 ///
 /// The JDK calls {@link #execute} on a virtual thread's scheduler each time the thread can
 /// continue: started, unparked, unblocked, yielded. Here the scheduler of a thread is its own G, so
@@ -107,6 +108,9 @@ public final class G implements Executor, Runnable {
   /// still RUNNING.
   private long waitingSinceNanos;
 
+  /// What every thread that is made here runs. It knows by the thread whose body that is.
+  private static final Runnable BODY = new Start();
+
   private @Nullable Callable<?> body;
 
   /// Whether its wait for a socket is NetPoll's, and whether it is over before it began; the
@@ -141,6 +145,7 @@ public final class G implements Executor, Runnable {
   G(
       Sched sched,
       long id,
+      long threadId,
       long parentId,
       @Nullable StackTraceElement site,
       String name,
@@ -150,7 +155,7 @@ public final class G implements Executor, Runnable {
     this.parentId = parentId;
     this.site = site;
     this.body = body;
-    this.thread = Vthread.make(this, name, this);
+    this.thread = sched.mount.make(this, name, BODY, this, threadId);
     this.task = Vthread.task(thread);
   }
 
@@ -222,17 +227,37 @@ public final class G implements Executor, Runnable {
     }
   }
 
-  /// The body of the virtual thread. An exception goes on to the thread's uncaught handler.
+  /// Its task as the JDK sees it, given to `execute` and never run: its M resumes the thread
+  /// itself.
   @Override
   public void run() {
-    Callable<?> b = body;
-    body = null; // the closure may be large, and the G outlives it in a Goroutine that is kept
-    try {
-      if (b != null) {
-        b.call();
+    throw new UnsupportedOperationException("gloom: only its scheduler resumes a goroutine");
+  }
+
+  /// The body of the virtual thread. An exception goes on to the thread's uncaught handler.
+  private static final class Start implements Runnable {
+    @Override
+    public void run() {
+      G g = Sched.currentG();
+      if (g == null) {
+        throw new IllegalStateException("gloom: the body of a goroutine on a thread that is none");
       }
-    } catch (Throwable e) {
-      throw Panic.leave(this, e);
+      Callable<?> b = g.body;
+      g.body = null; // the closure may be large, and the G outlives it in a Goroutine that is kept
+      try {
+        if (b != null) {
+          b.call();
+        }
+      } catch (Throwable e) {
+        throw Panic.leave(g, e);
+      }
+    }
+  }
+
+  /// Starts it; whoever made it does that at once. It counts from now on.
+  void start() {
+    if (sched.mount.start(thread, sched.container)) {
+      execute(task);
     }
   }
 
@@ -241,7 +266,7 @@ public final class G implements Executor, Runnable {
       throw new RejectedExecutionException("gloom: scheduler is closed: it starts no goroutine");
     }
     sched.registry.add(this);
-    word = QUEUED;
+    setQueued();
   }
 
   /// Whether the caller has to queue this G.
@@ -313,6 +338,12 @@ public final class G implements Executor, Runnable {
   boolean setIdle() {
     waitingSinceNanos = sched.coarseNanos; // published by the CAS
     return casWord(RUNNING, IDLE);
+  }
+
+  /// Instead of {@link #reclaim}, if somebody wants it to run again.
+  void settle() {
+    VarHandle.fullFence(); // a CAS that failed is none
+    sched.mount.reclaim(thread);
   }
 
   /// Whether its thread can continue although it is in no queue; if so, the caller queues it. After

@@ -33,6 +33,6 @@ public final class Launch {
   }
 
   private void start(Sched on) {
-    on.container.start(Spawn.make(on, "", body, site).thread());
+    Spawn.make(on, "", body, site).start();
   }
 }

@@ -157,12 +157,12 @@ final class M extends Thread {
       g.setQueued();
       yielded(g);
     } else if (requeue) {
-      readyAgain(g);
+      stillWanted(g);
     } else if (Vthread.terminated(g.thread())) {
       g.setDead();
       sched.registry.remove(g);
     } else if (!g.setIdle()) {
-      readyAgain(g);
+      stillWanted(g);
     } else if (g.reclaim()) {
       sched.ready(this, g);
     }
@@ -236,7 +236,9 @@ final class M extends Thread {
     sched.idle.wake();
   }
 
-  private void readyAgain(G g) {
+  /// It suspended, and is to run again at once.
+  private void stillWanted(G g) {
+    g.settle();
     g.setQueued();
     sched.ready(this, g);
   }

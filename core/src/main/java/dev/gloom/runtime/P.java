@@ -151,6 +151,8 @@ final class P {
 
   private long nextId;
   private long lastId;
+  private long nextThreadId;
+  private long lastThreadId;
 
   // Sysmon only: the tick that it saw last, and when it saw it first.
   long seenTick = -1;
@@ -453,6 +455,15 @@ final class P {
       lastId = nextId + ID_BLOCK;
     }
     return nextId++;
+  }
+
+  /// The same for threads.
+  long nextThreadId() {
+    if (nextThreadId == lastThreadId) {
+      nextThreadId = sched.mount.takeThreadIds(ID_BLOCK);
+      lastThreadId = nextThreadId + ID_BLOCK;
+    }
+    return nextThreadId++;
   }
 
   void ask(int what) {

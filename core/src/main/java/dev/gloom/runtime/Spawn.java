@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 /// Makes goroutines: for `go`, for a thread factory, and for virtual threads that were started
 /// inside a goroutine by code that knows nothing of gloom.
 ///
-/// A goroutine counts from its start, and the start comes back from the JDK as {@link G#execute}.
+/// A goroutine counts from its start, which comes to {@link G#execute}, as each of its wake-ups
+/// does.
 ///
 /// Go: `newproc`, `newproc1`
 public final class Spawn {
@@ -33,7 +34,7 @@ public final class Spawn {
     M m = M.current();
     P p = m == null ? null : m.p;
     long spilled = p == null ? 0 : p.overflows;
-    sched.container.start(g.thread());
+    g.start();
     if (m != null && p != null && p.overflows != spilled && m.p == p && m.sched.maxProcs() == 1) {
       Sched.stepBack(m);
     } else {
@@ -46,7 +47,10 @@ public final class Spawn {
   public static G make(
       Sched sched, String name, Callable<?> body, @Nullable StackTraceElement site) {
     G parent = Sched.currentG();
-    return new G(sched, newId(sched), parent == null ? 0 : parent.id, site, name, body);
+    P p = currentP(sched);
+    long id = p == null ? sched.takeIds(1) : p.nextId();
+    long threadId = p == null ? sched.mount.takeThreadIds(1) : p.nextThreadId();
+    return new G(sched, id, threadId, parent == null ? 0 : parent.id, site, name, body);
   }
 
   /// Takes over a virtual thread that inherited its scheduler from `parent`: this is its start, the
@@ -68,14 +72,15 @@ public final class Spawn {
 
   private static void adopt(Sched sched, long parentId, Runnable task) {
     Thread thread = Vthread.owner(task);
-    G g = new G(sched, newId(sched), parentId, thread, task);
+    P p = currentP(sched);
+    long id = p == null ? sched.takeIds(1) : p.nextId();
+    G g = new G(sched, id, parentId, thread, task);
     Vthread.scheduler(thread, g);
     g.execute(task);
   }
 
-  private static long newId(Sched sched) {
+  private static @Nullable P currentP(Sched sched) {
     M m = M.current();
-    P p = m == null || m.sched != sched ? null : m.p;
-    return p == null ? sched.takeIds(1) : p.nextId();
+    return m == null || m.sched != sched ? null : m.p;
   }
 }

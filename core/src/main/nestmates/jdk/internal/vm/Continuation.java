@@ -18,7 +18,8 @@ public class Continuation {
   private Object yieldInfo;
   private Object[] scopedValueCache;
 
-  private Continuation() {}
+  /// See the JDK's.
+  public Continuation(ContinuationScope scope, Runnable target) {}
 
   /// See the JDK's.
   public native boolean isDone();

@@ -191,7 +191,8 @@ class DebuggerTest {
       }
       assertTrue(
           goroutine.frames().stream()
-              .anyMatch(f -> f.location().declaringType().name().equals("dev.gloom.runtime.G")),
+              .anyMatch(
+                  f -> f.location().declaringType().name().equals("dev.gloom.runtime.G$Start")),
           "the whole stack is there");
       stops.computeIfAbsent(goroutine.name(), _ -> new ArrayList<>()).add(at.lineNumber());
     }

@@ -23,14 +23,25 @@ import org.junit.jupiter.params.provider.CsvSource;
 class KnownJdkTest {
   private static final String THREAD = "java/lang/VirtualThread";
   private static final String CONTINUATION = "jdk/internal/vm/Continuation";
+  private static final String CONTAINER = "jdk/internal/vm/ThreadContainer";
 
   @ParameterizedTest
   @CsvSource({
+    THREAD + ", <init>, 2eea8b58",
+    THREAD + "$VThreadContinuation, <init>, 9bc3d781",
+    "java/lang/BaseVirtualThread, <init>, 4fccc2f1",
+    "java/lang/Thread, <init>, 6a7f1cf9",
+    "java/lang/Thread$ThreadIdentifiers, next, 82651303",
+    THREAD + ", start, 57f8eaec",
+    "java/lang/Thread, inheritScopedValueBindings, 995c74bf",
+    CONTAINER + ", add, 5a893547",
+    CONTAINER + ", onStart, fc8399fc",
     THREAD + ", runContinuation, 41286c56",
     THREAD + ", mount, 4495799f",
     THREAD + ", unmount, 1c0a1891",
     THREAD + ", yieldContinuation, 868dad95",
     THREAD + ", afterYield, e6861a59",
+    THREAD + ", afterDone, 59b07f53",
     THREAD + ", cancelTimeoutTask, 99e5141b",
     THREAD + ", park, 9cd2dc67",
     THREAD + ", tryYield, f71c92d5",

@@ -134,4 +134,55 @@ public class LeanMountBrokenStress {
       r.r1 = unmounted();
     }
   }
+
+  @JCStressTest
+  @JCStressMeta(Grading.Broken.class)
+  @Description("a carrier keeps the interrupt that the thread took note of on another M")
+  @State
+  public static class ParkOnlyIfInterrupted extends InterruptModel {
+    public ParkOnlyIfInterrupted() {
+      super(true);
+    }
+
+    @Actor
+    public void interrupterAndNextM() {
+      interrupt();
+      takeNote();
+    }
+
+    @Actor
+    public void m() {
+      unmountOnlyIfInterrupted();
+    }
+
+    @Arbiter
+    public void end(L_Result r) {
+      r.r1 = unmounted();
+    }
+  }
+
+  @JCStressTest
+  @JCStressMeta(Grading.Broken.class)
+  @Description("the permit is taken without a fence before the thread goes on")
+  @State
+  public static class TakesPermitWithoutFence extends LeanMountModel {
+    public TakesPermitWithoutFence() {
+      super(true, true);
+    }
+
+    @Actor
+    public void waker() {
+      serveAndUnpark();
+    }
+
+    @Actor
+    public void m() {
+      goOnWithoutFence();
+    }
+
+    @Arbiter
+    public void end(L_Result r) {
+      r.r1 = seenOrWoken();
+    }
+  }
 }

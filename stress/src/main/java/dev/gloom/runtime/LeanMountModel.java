@@ -8,6 +8,8 @@ import java.lang.invoke.VarHandle;
 /// `LeanMount`, `G`, `M` and the JDK's `VirtualThread` use. It begins with the thread in PARKING
 /// and the word in RUNNING.
 ///
+/// Or, for the permit, one that is about to go on ({@link #goOn}).
+///
 /// Left out: the queue itself (an entry is a count), and that it may run again.
 class LeanMountModel {
   private static final int IDLE = 1;
@@ -23,15 +25,26 @@ class LeanMountModel {
   private volatile int word;
   private volatile int state;
   private volatile boolean permit;
+  private volatile boolean carried;
+
+  /// What the program that unparks has to say.
+  private volatile boolean served;
 
   // Plain, each written by one actor.
   private int queuedByWaker;
   private int queuedByTracer;
   private int queuedByM;
+  private boolean unparked;
+  private boolean parkedAgain;
 
   LeanMountModel(boolean parked) {
+    this(parked, false);
+  }
+
+  LeanMountModel(boolean parked, boolean permit) {
     word = parked ? IDLE : RUNNING;
     state = parked ? PARKED : PARKING;
+    this.permit = permit;
   }
 
   // The M.
@@ -81,7 +94,31 @@ class LeanMountModel {
     queuedByM++;
   }
 
+  /// LeanMount.resume of a thread with a permit, and what its program does then: it looks whether
+  /// it was served, and if not, parks again.
+  final void goOn() {
+    PERMIT.setRelease(this, false);
+    carried = true;
+    parkedAgain = !served;
+  }
+
+  /// The same without the full fence.
+  final void goOnWithoutFence() {
+    PERMIT.setRelease(this, false);
+    CARRIED.setRelease(this, true);
+    parkedAgain = !served;
+  }
+
   // Who wakes it.
+
+  /// A program that serves the thread, then calls VirtualThread.unpark.
+  final void serveAndUnpark() {
+    served = true;
+    if (!permit) {
+      permit = true;
+      unparked = true;
+    }
+  }
 
   /// G.wake.
   final void wake() {
@@ -161,9 +198,15 @@ class LeanMountModel {
         : queuedByWaker == 1 ? "queued by the waker" : "queued by the tracer";
   }
 
+  /// Of {@link #goOn}.
+  final String seenOrWoken() {
+    return !parkedAgain ? "seen" : unparked ? "woken" : "LOST";
+  }
+
   private static final VarHandle WORD = handle("word", int.class);
   private static final VarHandle STATE = handle("state", int.class);
   private static final VarHandle PERMIT = handle("permit", boolean.class);
+  private static final VarHandle CARRIED = handle("carried", boolean.class);
 
   private static VarHandle handle(String name, Class<?> type) {
     return ConstantBootstraps.fieldVarHandle(

@@ -136,4 +136,55 @@ public class LeanMountStress {
       r.r1 = unmounted();
     }
   }
+
+  @JCStressTest
+  @JCStressMeta(Grading.Sound.class)
+  @Description("interrupt against a goroutine that parks, and takes note of it on another M")
+  @State
+  public static class InterruptedAtPark extends InterruptModel {
+    public InterruptedAtPark() {
+      super(true);
+    }
+
+    @Actor
+    public void interrupterAndNextM() {
+      interrupt();
+      takeNote();
+    }
+
+    @Actor
+    public void m() {
+      unmountParked();
+    }
+
+    @Arbiter
+    public void end(L_Result r) {
+      r.r1 = unmounted();
+    }
+  }
+
+  @JCStressTest
+  @JCStressMeta(Grading.Sound.class)
+  @Description("unpark against a goroutine that takes a permit from before")
+  @State
+  public static class TakesPermit extends LeanMountModel {
+    public TakesPermit() {
+      super(true, true);
+    }
+
+    @Actor
+    public void waker() {
+      serveAndUnpark();
+    }
+
+    @Actor
+    public void m() {
+      goOn();
+    }
+
+    @Arbiter
+    public void end(L_Result r) {
+      r.r1 = seenOrWoken();
+    }
+  }
 }
