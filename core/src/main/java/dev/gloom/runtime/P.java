@@ -59,7 +59,7 @@ final class P {
   private static final int POLL_EVERY = 61;
 
   /// Up to so many wait behind the running one of a brisk P and nobody is woken for them.
-  private static final int FEW = 4;
+  private static final int FEW = 8;
 
   /// Whatever a P has kept runs here within so many dispatches: run-next, the few behind it, and
   /// who comes between them from the global queue.

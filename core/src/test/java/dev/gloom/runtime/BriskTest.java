@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /// longer than that.
 class BriskTest {
   private static final int LOOKS = 62; // more than from one reading of the clock to the next
-  private static final int KEPT = 4;
+  private static final int KEPT = 8;
 
   private final Still still = new Still(2);
   private final Sched sched = still.sched;
