@@ -7,6 +7,7 @@ import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.Continuation;
+import jdk.internal.vm.StackChunk;
 import jdk.internal.vm.ThreadContainer;
 import jdk.internal.vm.annotation.ChangesCurrentThread;
 import jdk.internal.vm.annotation.DontInline;
@@ -83,6 +84,7 @@ final class VirtualThread extends BaseVirtualThread {
     private static final int UNPARK = 2;
     private static final int YIELD = 3;
     private static final int PARK = 4;
+    private static final int WARM = 5;
 
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long STATE = own("state");
@@ -97,6 +99,19 @@ final class VirtualThread extends BaseVirtualThread {
     private static final long INHERITABLE = inherited("inheritableThreadLocals");
     private static final long BINDINGS = inherited("scopedValueBindings");
     private static final long INTERRUPT_LOCK = inherited("interruptLock");
+
+    private static final long TAIL = U.objectFieldOffset(Continuation.class, "tail");
+    private static final long STACK_SP = U.objectFieldOffset(StackChunk.class, "sp");
+    private static final long STACK_SIZE = U.objectFieldOffset(StackChunk.class, "size");
+
+    /// Behind the fields; the JVM has a few more there that Java knows nothing of.
+    private static final long STACK_START =
+        Math.max(STACK_SP, STACK_SIZE) + Integer.BYTES & -Long.BYTES;
+
+    private static final int WORDS_A_LINE = 8;
+
+    /// As deep as a read from a socket, and what is below it, is as a rule.
+    private static final int WORDS_WARMED = 200;
 
     /// Of the class of the same name in the nest of Continuation: false runs one, true yields.
     @SuppressWarnings("unchecked") // by LeanMount
@@ -131,7 +146,12 @@ final class VirtualThread extends BaseVirtualThread {
     /// One for each verb, in their order.
     static Predicate<?>[] verbs() {
       return new Predicate<?>[] {
-        new Lean(RESUME), new Lean(PERMITTED), new Lean(UNPARK), new Lean(YIELD), new Lean(PARK)
+        new Lean(RESUME),
+        new Lean(PERMITTED),
+        new Lean(UNPARK),
+        new Lean(YIELD),
+        new Lean(PARK),
+        new Lean(WARM)
       };
     }
 
@@ -172,7 +192,7 @@ final class VirtualThread extends BaseVirtualThread {
       U.putIntRelease(vthread, STATE, STARTED);
     }
 
-    /// Does it, with a virtual thread: for the last two the current one.
+    /// Does it, with a virtual thread: to yield and to park the current one.
     @Override
     @ForceInline
     @Hidden
@@ -184,6 +204,7 @@ final class VirtualThread extends BaseVirtualThread {
         case PERMITTED -> permitted(vthread);
         case UNPARK -> unpark(vthread);
         case YIELD -> Lean.yield(vthread);
+        case WARM -> warm(vthread);
         default -> park(vthread);
       };
     }
@@ -237,6 +258,22 @@ final class VirtualThread extends BaseVirtualThread {
         vthread.timeoutTask.cancel(false);
         vthread.timeoutTask = null;
       }
+    }
+
+    /// Reads one word of each cache line of the upper frames of a thread that is not on a carrier,
+    /// and of what leads there. It may get onto one meanwhile: whatever is read, it is within the
+    /// object, since its stack begins no sooner than is taken for granted here.
+    private static boolean warm(VirtualThread vthread) {
+      long sum = vthread.state;
+      Object stack = U.getReference(vthread.cont, TAIL);
+      if (stack != null) {
+        long from = Math.max(0, U.getInt(stack, STACK_SP));
+        long to = Math.min(U.getInt(stack, STACK_SIZE), from + WORDS_WARMED);
+        for (long word = from; word < to; word += WORDS_A_LINE) {
+          sum += U.getLong(stack, STACK_START + word * Long.BYTES);
+        }
+      }
+      return sum == 0;
     }
 
     /// Breaks the connection to the carrier. Whoever interrupts writes `interrupted`, then reads the

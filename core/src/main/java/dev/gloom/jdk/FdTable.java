@@ -83,9 +83,14 @@ public final class FdTable {
     return slots.get(fd) == DRAINED;
   }
 
+  /// Who waits for `fd`; null if nobody does.
+  public @Nullable Thread waiter(int fd) {
+    return slots.get(fd) instanceof Thread thread ? thread : null;
+  }
+
   /// Whether somebody waits for `fd`.
   public boolean isAwaited(int fd) {
-    return slots.get(fd) instanceof Thread;
+    return waiter(fd) != null;
   }
 
   /// Nothing is remembered of `fd` any more.

@@ -8,6 +8,8 @@ import static dev.gloom.jdk.TinyClass.STATIC;
 import static java.lang.invoke.MethodType.methodType;
 
 import dev.gloom.jdk.TinyClass.Code;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
@@ -33,6 +35,17 @@ final class Inside {
       throw e;
     } catch (Throwable e) {
       throw Thrown.unchecked(e);
+    }
+  }
+
+  /// A class of `src/main/nestmates`, to be defined in java.base.
+  static byte[] classFile(String name) throws IOException {
+    String path = "/META-INF/gloom/" + name.replace('.', '/') + ".class";
+    try (InputStream in = Inside.class.getResourceAsStream(path)) {
+      if (in == null) {
+        throw new IOException("the jar is incomplete: it has no " + path);
+      }
+      return in.readAllBytes();
     }
   }
 

@@ -42,6 +42,11 @@ public final class JdkMount implements Mount {
   }
 
   @Override
+  public boolean warm(Thread vthread) {
+    return false; // left to the JDK
+  }
+
+  @Override
   public boolean reclaim(Thread vthread) {
     return Vthread.runnable(vthread);
   }

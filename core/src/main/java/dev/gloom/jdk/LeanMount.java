@@ -3,7 +3,6 @@ package dev.gloom.jdk;
 import static java.lang.invoke.MethodType.methodType;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodHandles.Lookup;
@@ -73,6 +72,7 @@ public final class LeanMount implements Mount {
   private static final Predicate<Thread> UNPARK = verb(2);
   private static final Predicate<Thread> YIELD = verb(3);
   private static final Predicate<Thread> PARK = verb(4);
+  private static final Predicate<Thread> WARM = verb(5);
   private static final MethodHandle MAKE =
       handle(
           "make",
@@ -131,6 +131,11 @@ public final class LeanMount implements Mount {
   @Override
   public boolean resume(Thread vthread) {
     return RESUME.test(vthread);
+  }
+
+  @Override
+  public boolean warm(Thread vthread) {
+    return WARM.test(vthread);
   }
 
   @Override
@@ -234,7 +239,9 @@ public final class LeanMount implements Mount {
     requireFields(continuation, boolean.class, "done", "mounted");
     requireFields(continuation, Object.class, "yieldInfo");
     requireFields(continuation, Object[].class, "scopedValueCache");
-    requireFields(continuation, Class.forName("jdk.internal.vm.StackChunk"), "tail");
+    Class<?> stack = Class.forName("jdk.internal.vm.StackChunk");
+    requireFields(continuation, stack, "tail");
+    requireFields(stack, int.class, "size", "sp");
     Class<?> scope = Class.forName("jdk.internal.vm.ContinuationScope");
     requireFields(continuation, scope, "scope");
 
@@ -273,14 +280,12 @@ public final class LeanMount implements Mount {
   /// Defines the class `Lean` into the nest of one of the JDK's.
   private static Lookup define(Class<?> host, Object given)
       throws IllegalAccessException, IOException {
-    String name = "/META-INF/gloom/" + host.getName().replace('.', '/') + "$Lean.class";
-    try (InputStream in = LeanMount.class.getResourceAsStream(name)) {
-      if (in == null) {
-        throw new IOException("the jar is incomplete: it has no " + name);
-      }
-      return Inside.of(host)
-          .defineHiddenClassWithClassData(
-              in.readAllBytes(), given, true, ClassOption.NESTMATE, ClassOption.STRONG);
-    }
+    return Inside.of(host)
+        .defineHiddenClassWithClassData(
+            Inside.classFile(host.getName() + "$Lean"),
+            given,
+            true,
+            ClassOption.NESTMATE,
+            ClassOption.STRONG);
   }
 }

@@ -39,6 +39,11 @@ public interface Mount {
   /// have got its task. If so, the caller queues it if nobody else does.
   boolean reclaim(Thread vthread);
 
+  /// Reads what {@link #resume} will read of a thread that waits. Of several threads in a row all
+  /// of that comes from memory at the same time; else each would wait for its own when its turn
+  /// comes. The answer means nothing, but is to be kept, or the JIT would leave the reads out.
+  boolean warm(Thread vthread);
+
   /// Suspends the current goroutine; it stays runnable.
   void suspendRunnable();
 

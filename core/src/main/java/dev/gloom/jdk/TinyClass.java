@@ -5,9 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
-/// Writes a class file of a few fields and methods, with one branch a method at most.
-/// `java.lang.classfile` does it better, and takes 40 ms to warm up for a dozen instructions, which
-/// every start would pay.
+/// Writes a class file of a few fields and methods without branches. `java.lang.classfile` does it
+/// better, and takes 40 ms to warm up for a dozen instructions, which every start would pay.
 final class TinyClass {
   private static final int MAGIC = 0xCAFEBABE;
   private static final int JAVA_25 = 69;
@@ -100,15 +99,8 @@ final class TinyClass {
   void addMethod(int flags, String name, String descriptor, int stack, int locals, Code code) {
     byte[] body = code.toByteArray();
     methods.u2(flags).u2(utf8(name)).u2(utf8(descriptor)).u2(1);
-    byte[] frames = code.frames.toByteArray();
-    int stackMap = frames.length == 0 ? 0 : 6 + frames.length;
-    methods.u2(utf8("Code")).u4(12 + body.length + stackMap).u2(stack).u2(locals);
-    methods.u4(body.length).all(body).u2(0);
-    if (stackMap == 0) {
-      methods.u2(0);
-    } else {
-      methods.u2(1).u2(utf8("StackMapTable")).u4(frames.length).all(frames);
-    }
+    methods.u2(utf8("Code")).u4(12 + body.length).u2(stack).u2(locals);
+    methods.u4(body.length).all(body).u2(0).u2(0);
     methodCount++;
   }
 
@@ -122,23 +114,13 @@ final class TinyClass {
 
   /// The instructions that are used here, with their codes.
   static final class Code {
-    static final int BIPUSH = 0x10;
-    static final int ISTORE = 0x36;
-    static final int POP2 = 0x58;
-    static final int LSHL = 0x79;
-    static final int LOR = 0x81;
-    static final int I2L = 0x85;
-    static final int L2I = 0x88;
-    static final int IFNE = 0x9a;
     static final int ICONST_0 = 0x03;
     static final int ICONST_1 = 0x04;
     static final int ICONST_2 = 0x05;
     static final int ICONST_3 = 0x06;
     static final int LDC_W = 0x13;
-    static final int ILOAD = 0x15;
     static final int ILOAD_1 = 0x1b;
     static final int ILOAD_2 = 0x1c;
-    static final int LLOAD_2 = 0x20;
     static final int ALOAD_0 = 0x2a;
     static final int ALOAD_1 = 0x2b;
     static final int ALOAD_2 = 0x2c;
@@ -159,11 +141,7 @@ final class TinyClass {
     static final int NEW = 0xbb;
     static final int CHECKCAST = 0xc0;
 
-    private static final int APPEND_ONE = 252;
-    private static final int INTEGER = 1;
-
     private final Bytes bytes = new Bytes();
-    private final Bytes frames = new Bytes();
 
     /// An instruction, or the byte that belongs to the one before.
     Code op(int code) {
@@ -173,22 +151,6 @@ final class TinyClass {
 
     Code op(int code, int constant) {
       bytes.u1(code).u2(constant);
-      return this;
-    }
-
-    /// Loads or stores a local variable.
-    Code local(int code, int index) {
-      return op(code).op(index);
-    }
-
-    int size() {
-      return bytes.size();
-    }
-
-    /// At `position`, which is branched to, there is one local variable more than at the start, an
-    /// int.
-    Code oneMoreInt(int position) {
-      frames.u2(1).u1(APPEND_ONE).u2(position).u1(INTEGER);
       return this;
     }
 
@@ -227,10 +189,6 @@ final class TinyClass {
     Bytes all(byte[] bytes) {
       out.writeBytes(bytes);
       return this;
-    }
-
-    int size() {
-      return out.size();
     }
 
     byte[] toByteArray() {

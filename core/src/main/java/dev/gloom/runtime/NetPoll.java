@@ -134,6 +134,9 @@ final class NetPoll {
   private long blockingPolls; // the poller's
   private long readyInBlocking;
 
+  /// What {@link dev.gloom.jdk.Mount#warm} answered last: kept, and of no use.
+  private boolean warmed;
+
   // Sysmon only.
   private long seenPolls;
   private long seenStarts;
@@ -506,6 +509,9 @@ final class NetPoll {
       m.delivers = inRing ? M.INTO_RING : M.INTO_GLOBAL;
     }
     int found = 0;
+    if (inRing && count > 1) {
+      warmReaders(events, count);
+    }
     try {
       for (int i = 0; i < count; i++) {
         int fd = events.fd(i);
@@ -531,6 +537,20 @@ final class NetPoll {
       sched.publishedInRing();
     }
     return found;
+  }
+
+  /// Those who are about to run here, one after the other, with what they need from memory: of
+  /// thousands of connections little is in the cache (`./gloom bench echo/5000`: 7.5 us a message,
+  /// 7.9 without it).
+  private void warmReaders(Epoll.Events events, int count) {
+    boolean warm = false;
+    for (int i = 0; i < count; i++) {
+      Thread waiter = SocketPollers.READERS.waiter(events.fd(i));
+      if (waiter != null) {
+        warm ^= sched.mount.warm(waiter);
+      }
+    }
+    warmed = warm;
   }
 
   private boolean hasRoom(P p, int count) {

@@ -8,13 +8,18 @@ import java.io.InputStream;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.PortUnreachableException;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 
 /// Reads of goroutines from sockets, in all orders of data, end, reset and readers, in a JVM of its
@@ -22,6 +27,8 @@ import java.util.concurrent.locks.LockSupport;
 /// JUnit.
 final class ReadsProgram {
   private static final int ROUNDS = 300;
+  private static final InetSocketAddress ANY_PORT =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
   private ReadsProgram() {}
 
@@ -78,6 +85,7 @@ final class ReadsProgram {
           endWithData();
           endWhileWaiting();
           reset();
+          errorsAreInTheJdksWords();
           timeOut();
           parts();
           stream();
@@ -203,6 +211,59 @@ final class ReadsProgram {
           check("Connection reset", e.getMessage());
         }
       }
+    }
+  }
+
+  /// Whichever system call it is by which gloom or the JDK reads and writes.
+  private static void errorsAreInTheJdksWords() throws Exception {
+    try (var pair = Pair.open()) {
+      resetBeforeAnybodyLooks(pair.far);
+      check("SocketException: Connection reset", error(pair::get));
+      check("SocketException: Connection reset", error(pair::get));
+      check("SocketException: Broken pipe", error(() -> writeOn(pair.near)));
+    }
+    try (var pair = Pair.open()) {
+      resetBeforeAnybodyLooks(pair.far);
+      check("SocketException: Connection reset by peer", error(() -> writeOn(pair.near)));
+      check("SocketException: Broken pipe", error(() -> writeOn(pair.near)));
+      check("end", pair.get()); // the reset was told of
+    }
+    try (var server = ServerSocketChannel.open().bind(ANY_PORT)) {
+      for (boolean reads : new boolean[] {true, false}) {
+        try (var near = SocketChannel.open(server.getLocalAddress());
+            var far = server.accept()) {
+          resetBeforeAnybodyLooks(far.socket());
+          if (reads) {
+            check("SocketException: Connection reset", error(() -> near.read(room())));
+            check("SocketException: Connection reset", error(() -> near.read(room())));
+          } else {
+            check("IOException: Connection reset by peer", error(() -> near.write(room())));
+          }
+          check("IOException: Broken pipe", error(() -> near.write(room())));
+        }
+      }
+    }
+  }
+
+  private static ByteBuffer room() {
+    return ByteBuffer.allocate(10);
+  }
+
+  private static Object writeOn(Socket socket) throws IOException {
+    socket.getOutputStream().write(new byte[10]);
+    return "written";
+  }
+
+  private static void resetBeforeAnybodyLooks(Socket far) throws IOException {
+    far.setSoLinger(true, 0);
+    far.close(); // on loopback the reset is there when this returns
+  }
+
+  private static String error(Callable<Object> call) {
+    try {
+      return "none: " + call.call();
+    } catch (Exception e) {
+      return e.getClass().getSimpleName() + ": " + e.getMessage();
     }
   }
 
