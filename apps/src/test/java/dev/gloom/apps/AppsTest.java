@@ -121,6 +121,7 @@ class AppsTest {
         gloom.mix(4_000, HEAVY, LIGHT);
       }
       var waits = new Ratios();
+      var answered = new Ratios();
       var burnt = new Ratios();
       var forTheCpu = new Ratios();
       for (int i = 0; i < MIXES; i++) {
@@ -141,15 +142,17 @@ class AppsTest {
             without.latencies().size(),
             with.latencies().size());
         waits.add(without.millis(0.99) / with.millis(0.99));
+        answered.add(with.answered() / without.answered());
         burnt.add(with.burnt() / without.burnt());
         forTheCpu.add(with.burntPerCpu() / without.burntPerCpu());
         assertTrue(with.latencies().size() >= without.latencies().size(), "fewer light answers");
       }
       String text =
-          "%s: p99 without / with the agent: %s; computed with / without: %s; for the same CPU time: %s"
-              .formatted(app.getSimpleName(), waits, burnt, forTheCpu);
+          "%s: p99 without / with the agent: %s; throughput with / without: %s; of those that compute: %s; for the same CPU time: %s"
+              .formatted(app.getSimpleName(), waits, answered, burnt, forTheCpu);
       System.out.println(text);
       assertTrue(waits.mean() >= 5, text);
+      assertTrue(answered.mean() >= 1, text);
       assertTrue(burnt.high() >= 0.97 && burnt.mean() >= 0.95, text);
       assertEquals(0, gloom.counts().get("jdk"));
     }

@@ -162,7 +162,8 @@ final class Running implements AutoCloseable {
         latencies.addAll(one.get());
       }
       latencies.sort(null);
-      return new Mixed(burnt / seconds, burnt / cpu, latencies);
+      double answered = burnt / seconds + latencies.size() * 1e3 / millis;
+      return new Mixed(answered, burnt / seconds, burnt / cpu, latencies);
     }
   }
 
@@ -174,9 +175,9 @@ final class Running implements AutoCloseable {
     return process.info().totalCpuDuration().orElseThrow().toNanos() / 1e9;
   }
 
-  /// What {@link #mix} has seen: requests that compute, for each second and for each second of the
-  /// server's CPU time, and how long each of the others took.
-  record Mixed(double burnt, double burntPerCpu, List<Long> latencies) {
+  /// What {@link #mix} has seen: requests answered in a second; of those that compute, for each
+  /// second and for each second of the server's CPU time; and how long each of the others took.
+  record Mixed(double answered, double burnt, double burntPerCpu, List<Long> latencies) {
     double millis(double quantile) {
       return latencies.get((int) (quantile * (latencies.size() - 1))) / 1e6;
     }
