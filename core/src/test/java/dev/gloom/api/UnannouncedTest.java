@@ -324,9 +324,9 @@ class UnannouncedTest {
     }
   }
 
-  /// A million alarms, set, changed and cancelled at random, while everybody computes and yields.
-  /// The collector and the compiler take one of two cores for half of the time here, and in about a
-  /// third of the runs somebody then waits too long for a core; in Go too (docs/PERFORMANCE.md).
+  /// A million alarms, set, changed and cancelled at random, while everybody computes and yields,
+  /// and the collector and the compiler take one of two cores for a part of the time
+  /// (docs/PERFORMANCE.md).
   @Test
   @Tag("slow")
   void alarmsOfAMillionAreNeitherLostNorLate() throws Exception {
