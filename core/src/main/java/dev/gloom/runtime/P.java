@@ -63,7 +63,7 @@ final class P {
 
   /// Whatever a P has kept runs here within so many dispatches: run-next, the few behind it, and
   /// who comes between them from the global queue.
-  private static final int LAST_KEPT = 2 * FEW;
+  static final int LAST_KEPT = 2 * FEW;
 
   /// The most that a dispatch takes on a brisk P, goroutine and all: a fifth of what it takes to
   /// wake a thread.

@@ -306,7 +306,7 @@ class SysmonTest {
     still.idle(other);
     p.keepNothing();
     assertTrue(p.mayKeep());
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i <= P.LAST_KEPT; i++) {
       Still.dispatched(p);
     }
     assertFalse(p.mayKeep());
