@@ -509,10 +509,10 @@ final class NetPoll {
       m.delivers = inRing ? M.INTO_RING : M.INTO_GLOBAL;
     }
     int found = 0;
-    if (inRing && count > 1) {
-      warmReaders(events, count);
-    }
     try {
+      if (inRing && count > 1) {
+        warmReaders(events, count);
+      }
       for (int i = 0; i < count; i++) {
         int fd = events.fd(i);
         if (n.epoll.isWrites(fd)) {

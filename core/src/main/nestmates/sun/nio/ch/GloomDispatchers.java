@@ -24,12 +24,12 @@ final class GloomDispatchers {
 
   /// Puts a dispatcher into the static final field of a class that has just been initialised. `of`
   /// says which one.
-  static void install(Field field, String of, LongBinaryOperator hook, boolean inEnglish) {
+  static void install(Field field, String of, LongBinaryOperator hook, boolean byRecvAndSend) {
     Unsafe unsafe = Unsafe.getUnsafe();
     NativeDispatcher dispatcher =
         switch (of) {
-          case "sockets" -> new OfSockets(hook, inEnglish);
-          case "connections" -> new OfConnections(hook, inEnglish);
+          case "sockets" -> new OfSockets(hook, byRecvAndSend);
+          case "connections" -> new OfConnections(hook, byRecvAndSend);
           case "datagrams" -> new OfDatagrams(hook);
           default -> new OfChannels(hook);
         };
@@ -59,16 +59,16 @@ final class GloomDispatchers {
   static class OfConnections extends OfChannels {
     private static final DatagramDispatcher CALLS = new DatagramDispatcher();
 
-    private final boolean inEnglish;
+    private final boolean byRecvAndSend;
 
-    OfConnections(LongBinaryOperator hook, boolean inEnglish) {
+    OfConnections(LongBinaryOperator hook, boolean byRecvAndSend) {
       super(hook);
-      this.inEnglish = inEnglish;
+      this.byRecvAndSend = byRecvAndSend;
     }
 
     @Override
     int read(FileDescriptor fd, long address, int room) throws IOException {
-      if (!inEnglish) {
+      if (!byRecvAndSend) {
         return super.read(fd, address, room);
       }
       try {
@@ -83,7 +83,7 @@ final class GloomDispatchers {
 
     @Override
     int write(FileDescriptor fd, long address, int length) throws IOException {
-      if (!inEnglish) {
+      if (!byRecvAndSend) {
         return super.write(fd, address, length);
       }
       try {
@@ -100,8 +100,8 @@ final class GloomDispatchers {
 
   /// Tells of reads too, and does not try those that would be in vain.
   static final class OfSockets extends OfConnections {
-    OfSockets(LongBinaryOperator hook, boolean inEnglish) {
-      super(hook, inEnglish);
+    OfSockets(LongBinaryOperator hook, boolean byRecvAndSend) {
+      super(hook, byRecvAndSend);
     }
 
     @Override
