@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.BiPredicate;
+import java.util.function.IntToLongFunction;
 import java.util.function.Predicate;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.Continuation;
@@ -71,6 +72,8 @@ final class VirtualThread extends BaseVirtualThread {
 
   private native void notifyJvmtiUnmount(boolean hide);
 
+  private static native void notifyJvmtiDisableSuspend(boolean enter);
+
   /// Mount and unmount of a goroutine with half of the JDK's fences. A hidden class in the nest of
   /// the JDK's VirtualThread: it uses that class's fields, states and methods, and replaces none.
   /// `LeanMount` is its face, and says what is left out and why that is right.
@@ -78,7 +81,7 @@ final class VirtualThread extends BaseVirtualThread {
   /// One object for each verb, behind an interface that both sides see. Method handles would be
   /// linked, and after a while compiled, at the moment of a call: in the middle of a switch, on
   /// whatever stack is left.
-  static final class Lean implements Predicate<Thread> {
+  static final class Lean implements Predicate<Thread>, IntToLongFunction {
     private static final int RESUME = 0;
     private static final int PERMITTED = 1;
     private static final int UNPARK = 2;
@@ -144,8 +147,8 @@ final class VirtualThread extends BaseVirtualThread {
     }
 
     /// One for each verb, in their order.
-    static Predicate<?>[] verbs() {
-      return new Predicate<?>[] {
+    static Object[] verbs() {
+      return new Object[] {
         new Lean(RESUME),
         new Lean(PERMITTED),
         new Lean(UNPARK),
@@ -156,7 +159,8 @@ final class VirtualThread extends BaseVirtualThread {
     }
 
     /// Ids for `n` threads, one after the other; answers the first.
-    static long takeIds(int n) {
+    @Override
+    public long applyAsLong(int n) {
       return U.getAndAddLong(null, NEXT_TID, n);
     }
 
@@ -307,10 +311,12 @@ final class VirtualThread extends BaseVirtualThread {
     /// Nothing of an interrupt of the thread that has left it stays on the carrier.
     private static void settleInterrupt(VirtualThread vthread, Thread carrier) {
       if (vthread.interrupted) {
+        notifyJvmtiDisableSuspend(true); // or a debugger could stop the carrier with the lock
         synchronized (vthread.interruptLock) {
           // Somebody may be in there with the carrier in hand.
           carrier.clearInterrupt();
         }
+        notifyJvmtiDisableSuspend(false);
       }
       carrier.clearInterrupt();
     }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntToLongFunction;
 import java.util.function.Predicate;
 
 /// Makes and mounts goroutines' threads by code of gloom's own, which does what the JDK's does with
@@ -65,7 +66,7 @@ public final class LeanMount implements Mount {
   /// The class with the code, or a String that says why there is none.
   private static final Object CODE = code();
 
-  private static final Predicate<?>[] VERBS = verbs();
+  private static final Object[] VERBS = verbs();
 
   private static final Predicate<Thread> RESUME = verb(0);
   private static final Predicate<Thread> PERMITTED = verb(1);
@@ -73,6 +74,12 @@ public final class LeanMount implements Mount {
   private static final Predicate<Thread> YIELD = verb(3);
   private static final Predicate<Thread> PARK = verb(4);
   private static final Predicate<Thread> WARM = verb(5);
+
+  /// No method handle: that may be compiled at a call, which may suspend the goroutine, and then
+  /// the P whose ids these are is another one's.
+  private static final IntToLongFunction TAKE_IDS =
+      VERBS.length == 0 ? _ -> 0 : (IntToLongFunction) VERBS[0];
+
   private static final MethodHandle MAKE =
       handle(
           "make",
@@ -86,7 +93,6 @@ public final class LeanMount implements Mount {
   private static final MethodHandle START =
       handle("start", methodType(void.class, Thread.class, Container.BASE))
           .asType(methodType(void.class, Thread.class, Object.class));
-  private static final MethodHandle TAKE_IDS = handle("takeIds", methodType(long.class, int.class));
 
   private LeanMount() {}
 
@@ -102,11 +108,7 @@ public final class LeanMount implements Mount {
 
   @Override
   public long takeThreadIds(int n) {
-    try {
-      return (long) TAKE_IDS.invokeExact(n);
-    } catch (Throwable e) {
-      throw Thrown.unchecked(e);
-    }
+    return TAKE_IDS.applyAsLong(n);
   }
 
   @Override
@@ -187,11 +189,11 @@ public final class LeanMount implements Mount {
     }
   }
 
-  private static Predicate<?>[] verbs() {
+  private static Object[] verbs() {
     try {
       return CODE instanceof Lookup
-          ? (Predicate<?>[]) handle("verbs", methodType(Predicate[].class)).invokeExact()
-          : new Predicate<?>[0];
+          ? (Object[]) handle("verbs", methodType(Object[].class)).invokeExact()
+          : new Object[0];
     } catch (Throwable e) {
       throw Thrown.unchecked(e);
     }
@@ -250,6 +252,11 @@ public final class LeanMount implements Mount {
     requireMethod(thread, void.class, "afterDone", boolean.class);
     requireMethod(thread, void.class, "notifyJvmtiMount", boolean.class);
     requireMethod(thread, void.class, "notifyJvmtiUnmount", boolean.class);
+    requireMethod(thread, void.class, "notifyJvmtiDisableSuspend", boolean.class);
+    requireConstructor(
+        Class.forName(thread.getName() + "$VThreadContinuation"), thread, Runnable.class);
+    requireMethod(ThreadLocal.class, locals, "createInheritedMap", locals);
+    requireMethod(locals, int.class, "size");
     requireMethod(Thread.class, void.class, "setCurrentThread", Thread.class);
     requireMethod(Thread.class, void.class, "setThreadContainer", Container.BASE);
     requireMethod(Thread.class, void.class, "setInterrupt");
@@ -275,6 +282,11 @@ public final class LeanMount implements Mount {
     if (owner.getDeclaredMethod(name, parameters).getReturnType() != result) {
       throw new NoSuchMethodException(name);
     }
+  }
+
+  private static void requireConstructor(Class<?> owner, Class<?>... parameters)
+      throws NoSuchMethodException {
+    var unused = owner.getDeclaredConstructor(parameters);
   }
 
   /// Defines the class `Lean` into the nest of one of the JDK's.

@@ -266,7 +266,11 @@ public final class G implements Executor, Runnable {
       throw new RejectedExecutionException("gloom: scheduler is closed: it starts no goroutine");
     }
     sched.registry.add(this);
-    setQueued();
+    try {
+      setQueued();
+    } catch (Throwable e) { // no stack for the call; it counts already, so it must get to a queue
+      word = QUEUED;
+    }
   }
 
   /// Whether the caller has to queue this G.
