@@ -42,7 +42,8 @@ final class Preemptor implements Runnable {
   /// Until it tries again after an error.
   private static final long REST_NANOS = 1_000_000_000;
 
-  /// How often it looks for a good moment: soon at first, then ever more rarely.
+  /// How often it looks for a good moment: soon at first, then ever more rarely; and at once when
+  /// one that ran without a processor has left its thread.
   private static final long FIRST_LOOK_NANOS = 2_000_000;
 
   private static final long RARE_LOOK_NANOS = 50_000_000;
@@ -151,6 +152,10 @@ final class Preemptor implements Runnable {
     boolean off = settings.mode() == Preemption.Mode.OFF;
     if (off) {
       wanted.clear();
+      Hogs.expectLeaving(false);
+    }
+    if (Hogs.anyLeft()) {
+      lookSoon();
     }
     if (!wanted.isEmpty() && lookAtNanos - System.nanoTime() <= 0) {
       weaveWhatIsRipe();
@@ -177,7 +182,7 @@ final class Preemptor implements Runnable {
     boolean crowded = Hogs.anyCrowded();
     Map<Long, Set<String>> running = whereTheyRun();
     long now = System.nanoTime();
-    long rest = (now - start) * REST_FACTOR;
+    long rest = Math.max((now - start) * REST_FACTOR, FIRST_LOOK_NANOS);
     long next = Math.min(lookNanos * 5 / 4, RARE_LOOK_NANOS);
     for (String name : wanted.names()) {
       if (wanted.isRipe(name, running, crowded, now)) {
@@ -192,6 +197,13 @@ final class Preemptor implements Runnable {
     lookNanos = Math.max(rest, next);
     lookAtNanos = after + lookNanos;
     restsUntilNanos = after + rest;
+    Hogs.expectLeaving(!wanted.isEmpty());
+  }
+
+  /// Looks for a good moment as soon as it may.
+  private void lookSoon() {
+    long now = System.nanoTime();
+    lookAtNanos = restsUntilNanos - now > 0 ? restsUntilNanos : now;
   }
 
   /// The classes that each goroutine that runs has on its stack, by the id of its thread.
@@ -258,8 +270,7 @@ final class Preemptor implements Runnable {
         anyChecks = true;
       } else if (wanted.add(name)) {
         lookNanos = FIRST_LOOK_NANOS;
-        long now = System.nanoTime();
-        lookAtNanos = restsUntilNanos - now > 0 ? restsUntilNanos : now;
+        lookSoon();
       }
     }
     boolean given = late || !anyChecks;

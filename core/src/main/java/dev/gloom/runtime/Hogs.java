@@ -39,6 +39,12 @@ public final class Hogs {
   /// Woken when somebody has been caught; the agent's.
   private static volatile @Nullable Runnable helper;
 
+  /// Whether the helper waits for goroutines that run without a P to stop or to end, and whether
+  /// one has since it last asked.
+  private static volatile boolean expected;
+
+  private static volatile boolean left;
+
   private volatile long sliceNanos;
   private volatile Preemption.Mode mode;
 
@@ -101,6 +107,14 @@ public final class Hogs {
     Runnable h = helper;
     if (h != null) {
       h.run();
+    }
+  }
+
+  /// A goroutine has left its M, which has no P: it ran without one.
+  static void leaves() {
+    if (expected) {
+      left = true;
+      wake();
     }
   }
 
@@ -210,6 +224,18 @@ public final class Hogs {
       }
     }
     return found;
+  }
+
+  /// Whether the helper is to be woken when one that runs without a P leaves its thread.
+  public static void expectLeaving(boolean yes) {
+    expected = yes;
+  }
+
+  /// Whether one has, since the last call.
+  public static boolean anyLeft() {
+    boolean any = left;
+    left = false; // before the helper looks who is left: who leaves after that sets it again
+    return any;
   }
 
   /// Whether in some scheduler no more goroutines may run without a P: whoever cannot be stopped

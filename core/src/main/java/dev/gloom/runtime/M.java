@@ -177,6 +177,7 @@ final class M extends Thread {
       overcommitted = false;
       sched.overcommitted.getAndDecrement();
     }
+    Hogs.leaves();
     if (lockedG == null) {
       sched.idle.comeBack(this);
     }

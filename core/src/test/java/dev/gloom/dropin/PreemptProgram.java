@@ -43,7 +43,7 @@ final class PreemptProgram {
   public static void main(String[] args) throws Exception {
     switch (args[0]) {
       case "stop" -> stop(args[1]);
-      case "second" -> secondActivation(1_000, 500);
+      case "second" -> secondActivation(1_000, 200);
       case "crowded" -> secondActivation(3_000, 0);
       case "request" -> request(Integer.parseInt(args[1]));
       case "safepoints" -> safepoints();

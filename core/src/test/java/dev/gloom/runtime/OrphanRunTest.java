@@ -244,6 +244,45 @@ class OrphanRunTest {
     assertTrue(sched.counters().preemptedAtChecks() >= 2, sched::describe);
   }
 
+  /// The helper waits for that, to give checks to the class in which it computed.
+  @Test
+  void theHelperIsToldWhenOneWithoutAProcessorHasEnded() throws Exception {
+    procs(1);
+    var woken = new AtomicInteger();
+    var others = new AtomicBoolean();
+    var mayEnd = new AtomicBoolean();
+    Hogs.helper(woken::incrementAndGet);
+    Hogs.expectLeaving(true);
+    try {
+      G hog =
+          go(
+              () -> {
+                while (!mayEnd.get()) {
+                  Thread.onSpinWait();
+                }
+                return null;
+              });
+      go(
+          () -> {
+            others.set(true);
+            return null;
+          });
+      Lab.await("its processor is taken", others::get);
+      assertFalse(Hogs.anyLeft(), "it computes still");
+      int before = woken.get();
+      mayEnd.set(true);
+      hog.join();
+      Lab.await("the helper is told", () -> woken.get() > before && Hogs.anyLeft());
+      assertFalse(Hogs.anyLeft(), "once");
+      Hogs.expectLeaving(false);
+      Hogs.leaves();
+      assertFalse(Hogs.anyLeft(), "nobody waits for it");
+    } finally {
+      Hogs.expectLeaving(false);
+      Hogs.helper(null);
+    }
+  }
+
   /// Asks the caller's own P, unless that has been taken again.
   private static boolean stopsInTime(Check check, G self) {
     M m = M.current();
