@@ -88,6 +88,10 @@ public final class G implements Executor, Runnable {
   /// The next in a chain or in the global queue; belongs to whoever holds that.
   @Nullable G link;
 
+  /// A few places further in the same chain, if they left a ring together; null once it is out of
+  /// the global queue. For {@link GlobalQueue#takeChain}.
+  @Nullable G ahead;
+
   final Sched sched;
 
   /// Unique in its scheduler, from 1.

@@ -23,6 +23,9 @@ final class RunQueue {
   /// Fits the index into the ring by a mask; Go's figure.
   static final int CAPACITY = 256;
 
+  /// How far `G.ahead` reaches: so many reads from memory can be under way at once.
+  private static final int AHEAD = 8;
+
   private final @Nullable G[] ring;
   private final int mask;
 
@@ -157,6 +160,9 @@ final class RunQueue {
     for (int i = 1; i < n; i++) {
       G g = slot(from + i);
       last.link = g;
+      if (i + AHEAD <= n) {
+        last.ahead = slot(from + i + AHEAD - 1);
+      }
       last = g;
     }
     last.link = null;

@@ -67,6 +67,30 @@ class GlobalQueueTest {
     assertNull(queue.takeChain(100));
   }
 
+  /// Else one that is kept when it has ended would keep another one from the collector.
+  @Test
+  void whoeverIsTakenRefersToNobodyAhead() {
+    G[] gs = still.gs(20);
+    var ring = new RunQueue();
+    for (G g : gs) {
+      ring.offer(g);
+    }
+    G chain = ring.takeChain(20);
+    for (int i = 0; i < gs.length; i++) {
+      assertSame(i + 8 < gs.length ? gs[i + 8] : null, gs[i].ahead);
+    }
+    queue.putChain(chain, gs[19], 20);
+    queue.take();
+    assertNull(gs[0].ahead);
+    queue.takeChain(5);
+    assertNull(gs[5].ahead, "the last of a batch");
+    assertSame(gs[14], gs[6].ahead, "still there");
+    queue.takeChain(100);
+    for (G g : gs) {
+      assertNull(g.ahead);
+    }
+  }
+
   @Test
   void batchOfNoneTakesNothing() {
     G g = still.g();
