@@ -6,7 +6,7 @@ import dev.gloom.runtime.Preemption;
 import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -115,11 +115,11 @@ final class Preemptor implements Runnable {
       try {
         round();
       } catch (OutOfMemoryError e) {
-        LockSupport.parkNanos(REST_NANOS); // no memory for words either
+        rest(REST_NANOS); // no memory for words either
       } catch (RuntimeException | LinkageError e) {
         // Without it, hogs are left to layer 3. To end would leave classes armed for ever.
         say(e);
-        LockSupport.parkNanos(REST_NANOS);
+        rest(REST_NANOS);
       }
       Thread.interrupted(); // an outsider's; pending, it would turn this loop into a spin
     }
@@ -152,13 +152,18 @@ final class Preemptor implements Runnable {
     boolean off = settings.mode() == Preemption.Mode.OFF;
     if (off) {
       wanted.clear();
-      Hogs.expectLeaving(false);
     }
     if (Hogs.anyLeft()) {
       lookSoon();
     }
-    if (!wanted.isEmpty() && lookAtNanos - System.nanoTime() <= 0) {
-      weaveWhatIsRipe();
+    try {
+      if (!wanted.isEmpty() && lookAtNanos - System.nanoTime() <= 0) {
+        weaveWhatIsRipe();
+      }
+    } finally {
+      if (wanted.isEmpty()) {
+        Hogs.expectLeaving(false);
+      }
     }
     if (anyArmed) {
       anyArmed = sites.disarm(System.nanoTime(), off ? 0 : DISARM_AFTER_NANOS);
@@ -178,6 +183,7 @@ final class Preemptor implements Runnable {
   /// One class at a time: the whole program stands still for it, and has some time to itself before
   /// the next.
   private void weaveWhatIsRipe() {
+    Hogs.expectLeaving(true); // before the look: whoever leaves after it is noticed
     long start = System.nanoTime();
     boolean crowded = Hogs.anyCrowded();
     Map<Long, Set<String>> running = whereTheyRun();
@@ -196,8 +202,8 @@ final class Preemptor implements Runnable {
     long after = System.nanoTime();
     lookNanos = Math.max(rest, next);
     lookAtNanos = after + lookNanos;
-    restsUntilNanos = after + rest;
-    Hogs.expectLeaving(!wanted.isEmpty());
+    // Whoever leaves is a reason to look, but where others come and go none to look all the time.
+    restsUntilNanos = after + Math.max(rest, lookNanos / 4);
   }
 
   /// Looks for a good moment as soon as it may.
@@ -210,14 +216,14 @@ final class Preemptor implements Runnable {
   private Map<Long, Set<String>> whereTheyRun() {
     var running = new HashMap<Long, Set<String>>();
     for (Thread thread : Hogs.running()) {
-      running.put(thread.threadId(), classes(thread.getStackTrace(), Integer.MAX_VALUE));
+      running.put(thread.threadId(), classes(thread.getStackTrace(), Integer.MAX_VALUE).keySet());
     }
     return running;
   }
 
   private void stop(List<Hogs.Hog> hogs) {
     if (anyArmed) {
-      LockSupport.parkNanos(this, TRY_NANOS / 4); // it may be falling into a check right now
+      rest(TRY_NANOS / 4); // it may be falling into a check right now
     }
     List<Hogs.Hog> left = new ArrayList<>(hogs);
     int classes = FIRST_CLASSES;
@@ -229,7 +235,7 @@ final class Preemptor implements Runnable {
       }
       int most = classes;
       left.removeIf(hog -> isGivenUp(hog, most));
-      LockSupport.parkNanos(this, TRY_NANOS);
+      rest(TRY_NANOS);
     }
     for (Hogs.Hog hog : left) {
       hog.cannotStop();
@@ -258,17 +264,18 @@ final class Preemptor implements Runnable {
       return false;
     }
     boolean late = hog.stopsLate();
-    Set<String> names = classes(thread.getStackTrace(), late ? Integer.MAX_VALUE : most);
-    if (names.isEmpty() || !hog.goesOn()) {
+    Map<String, String> found = classes(thread.getStackTrace(), late ? Integer.MAX_VALUE : most);
+    if (found.isEmpty() || !hog.goesOn()) {
       return false;
     }
     open();
     boolean anyChecks = false;
-    for (String name : names) {
+    for (Map.Entry<String, String> entry : found.entrySet()) {
+      String name = entry.getKey();
       if (sites.has(name) || weaving.wasCaught(name)) {
         arm(name);
         anyChecks = true;
-      } else if (wanted.add(name)) {
+      } else if (wanted.add(name, thread, entry.getValue())) {
         lookNanos = FIRST_LOOK_NANOS;
         lookSoon();
       }
@@ -285,17 +292,18 @@ final class Preemptor implements Runnable {
     anyArmed = true;
   }
 
-  /// The first few classes of the application on a stack, from its top.
-  private Set<String> classes(StackTraceElement[] stack, int most) {
-    var names = new LinkedHashSet<String>();
+  /// The first few classes of the application on a stack, from its top, each with the topmost of
+  /// its methods there.
+  private Map<String, String> classes(StackTraceElement[] stack, int most) {
+    var found = new LinkedHashMap<String, String>();
     for (StackTraceElement frame : stack) {
-      if (names.size() == most) {
+      if (found.size() == most) {
         break;
       }
       if (weaving.mayHaveChecks(frame)) {
-        names.add(frame.getClassName());
+        found.putIfAbsent(frame.getClassName(), frame.getMethodName());
       }
     }
-    return names;
+    return found;
   }
 }

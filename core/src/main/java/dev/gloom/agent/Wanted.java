@@ -1,5 +1,7 @@
 package dev.gloom.agent;
 
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,50 +15,96 @@ import java.util.Set;
 /// class under the one that hogs does not stop it, and makes seconds of a request that would have
 /// taken a tenth of one. Meanwhile its processor can be taken (layer 3).
 ///
-/// So a class is changed when no goroutine that runs has it on its stack. If there is always one,
-/// since it computes for long or others come and go, the class stays as it is and layer 3 sees to
-/// them: they run at full speed, without a processor. Only so many may do that
-/// (`gloom.maxovercommit`). When that many do, the next would keep its processor and everybody
-/// behind it waiting: then a class is changed in spite of those inside, if one of them has been
-/// there for two seconds.
+/// So a class is changed when no goroutine that runs has it on its stack, and none of those that
+/// were caught is still in the method in which they were, be it that they wait there for their next
+/// job, or for a processor. (In another method of that class one may wait: in a loop that takes
+/// jobs and calls what was caught.) If there is always one, since it computes for long or others
+/// come and go, the class stays as it is and layer 3 sees to them: they run at full speed, without
+/// a processor. Only so many may do that (`gloom.maxovercommit`). When that many do, the next would
+/// keep its processor and everybody behind it waiting: then a class is changed in spite of those
+/// inside, if one of them has been there for two seconds.
 ///
-/// Not seen: who waits inside (it seldom goes on to compute for long), who was out between two
-/// looks, and who comes in while the JVM changes the class.
+/// Not seen: who waits inside and has never been caught, who was out between two looks, and who
+/// comes in while the JVM changes the class.
 final class Wanted {
   static final long STAY_NANOS = 2_000_000_000;
 
-  /// By the name of the class: the ids of the threads that were in it at the last look, and since
-  /// when.
-  private final Map<String, Map<Long, Long>> insiders = new LinkedHashMap<>();
+  /// So many that were caught in one class are remembered: each costs a look at its stack.
+  private static final int MOST_CAUGHT = 32;
 
-  /// False if it is wanted already.
-  boolean add(String name) {
-    return insiders.putIfAbsent(name, Map.of()) == null;
+  /// By the name of the class.
+  private final Map<String, Inside> classes = new LinkedHashMap<>();
+
+  /// Who was in a class at the last look: ids of threads, and since when; and who was caught there.
+  private record Inside(Map<Long, Long> since, List<Caught> caught) {}
+
+  /// A thread, and the method in which it was caught. Nobody else may know that thread any more.
+  private record Caught(WeakReference<Thread> thread, String method) {
+    boolean isThere(String name) {
+      Thread t = thread.get();
+      if (t == null) {
+        return false;
+      }
+      for (StackTraceElement frame : t.getStackTrace()) {
+        if (frame.getMethodName().equals(method) && frame.getClassName().equals(name)) {
+          return true;
+        }
+      }
+      return false; // it has ended, or is elsewhere
+    }
+  }
+
+  /// `thread` was caught in this class, in this method. False if the class is wanted already.
+  boolean add(String name, Thread thread, String method) {
+    Inside known = classes.get(name);
+    Inside inside = known == null ? new Inside(Map.of(), new ArrayList<>()) : known;
+    if (known == null) {
+      classes.put(name, inside);
+    }
+    List<Caught> caught = inside.caught;
+    if (caught.size() < MOST_CAUGHT
+        && caught.stream().noneMatch(c -> c.thread.refersTo(thread) && c.method.equals(method))) {
+      caught.add(new Caught(new WeakReference<>(thread), method));
+    }
+    return known == null;
   }
 
   boolean isEmpty() {
-    return insiders.isEmpty();
+    return classes.isEmpty();
   }
 
   void clear() {
-    insiders.clear();
+    classes.clear();
   }
 
   /// All of them, as they are now; who was caught first comes first.
   List<String> names() {
-    return List.copyOf(insiders.keySet());
+    return List.copyOf(classes.keySet());
   }
 
   /// Whether the time of this one has come, given which classes each thread that runs is in, and
   /// whether no more of them may run without a processor. If so, it is no longer wanted.
   boolean isRipe(String name, Map<Long, Set<String>> running, boolean crowded, long now) {
-    Map<Long, Long> still = still(name, insiders.getOrDefault(name, Map.of()), running, now);
-    if (still.isEmpty() || crowded && anySince(still, now - STAY_NANOS)) {
-      insiders.remove(name);
+    Inside inside = classes.get(name);
+    if (inside == null) {
+      return false;
+    }
+    Map<Long, Long> still = still(name, inside.since, running, now);
+    boolean ripe = still.isEmpty() && noneIsThere(name, inside.caught);
+    if (ripe || crowded && anySince(still, now - STAY_NANOS)) {
+      classes.remove(name);
       return true;
     }
-    insiders.put(name, still);
+    classes.put(name, new Inside(still, inside.caught));
     return false;
+  }
+
+  /// Those that have left are forgotten.
+  private static boolean noneIsThere(String name, List<Caught> caught) {
+    while (!caught.isEmpty() && !caught.getLast().isThere(name)) {
+      caught.removeLast();
+    }
+    return caught.isEmpty();
   }
 
   private static boolean anySince(Map<Long, Long> insiders, long then) {

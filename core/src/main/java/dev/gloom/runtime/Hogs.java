@@ -233,9 +233,11 @@ public final class Hogs {
 
   /// Whether one has, since the last call.
   public static boolean anyLeft() {
-    boolean any = left;
+    if (!left) {
+      return false;
+    }
     left = false; // before the helper looks who is left: who leaves after that sets it again
-    return any;
+    return true;
   }
 
   /// Whether in some scheduler no more goroutines may run without a P: whoever cannot be stopped

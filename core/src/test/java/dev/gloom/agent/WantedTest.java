@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -15,12 +16,15 @@ class WantedTest {
   private static final long NOW = 1_000;
   private static final long LATER = NOW + Wanted.STAY_NANOS;
 
+  /// Nobody is on its stack.
+  private static final Thread ENDED = new Thread();
+
   private final Wanted wanted = new Wanted();
 
   @BeforeEach
   void twoAreWanted() {
-    assertTrue(wanted.add("A"));
-    assertTrue(wanted.add("B"));
+    assertTrue(wanted.add("A", ENDED, "loop"));
+    assertTrue(wanted.add("B", ENDED, "loop"));
   }
 
   @Test
@@ -63,8 +67,56 @@ class WantedTest {
   void askedForTwiceIsNoNewBeginning() {
     var inside = Map.of(1L, Set.of("A", "B"));
     assertFalse(wanted.isRipe("A", inside, true, NOW));
-    assertFalse(wanted.add("A"));
+    assertFalse(wanted.add("A", ENDED, "loop"));
     assertTrue(wanted.isRipe("A", inside, true, LATER));
+  }
+
+  // Those that were caught, and do not run now.
+
+  @Test
+  void oneThatWaitsWhereItWasCaughtIsInside() throws Exception {
+    var worker = new Worker();
+    Thread thread = Thread.ofVirtual().start(worker::takes);
+    worker.awaitWaiting(thread);
+    String name = Worker.class.getName();
+    wanted.add(name, ENDED, "takes");
+    wanted.add(name, thread, "takes");
+    wanted.add(name, thread, "takes");
+    assertFalse(wanted.isRipe(name, Map.of(), false, NOW));
+    assertFalse(wanted.isRipe(name, Map.of(), true, LATER), "it holds nobody up");
+    worker.goOn.countDown();
+    thread.join();
+    assertTrue(wanted.isRipe(name, Map.of(), false, NOW));
+  }
+
+  @Test
+  void oneThatWaitsInAnotherMethodIsNot() throws Exception {
+    var worker = new Worker();
+    Thread thread = Thread.ofVirtual().start(worker::takes);
+    worker.awaitWaiting(thread);
+    String name = Worker.class.getName();
+    wanted.add(name, thread, "computes");
+    assertTrue(wanted.isRipe(name, Map.of(), false, NOW));
+    worker.goOn.countDown();
+    thread.join();
+  }
+
+  private static final class Worker {
+    final CountDownLatch goOn = new CountDownLatch(1);
+
+    void takes() {
+      try {
+        goOn.await();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    void awaitWaiting(Thread thread) {
+      while (thread.getState() != Thread.State.WAITING) {
+        Thread.onSpinWait();
+      }
+    }
   }
 
   @Test
@@ -78,7 +130,7 @@ class WantedTest {
   void whoWasCaughtFirstComesFirst() {
     var many = new Wanted();
     var names = List.of("app.Loop", "app.Handler", "app.Server", "app.Main", "lib.Worker");
-    names.forEach(many::add);
+    names.forEach(name -> many.add(name, ENDED, "loop"));
     many.isRipe("app.Loop", Map.of(7L, Set.of("app.Loop")), false, 0);
     assertEquals(names, many.names());
   }

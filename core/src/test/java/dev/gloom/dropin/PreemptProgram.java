@@ -20,7 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -46,6 +48,7 @@ final class PreemptProgram {
       case "second" -> secondActivation(1_000, 200);
       case "crowded" -> secondActivation(3_000, 0);
       case "request" -> request(Integer.parseInt(args[1]));
+      case "worker" -> worker();
       case "safepoints" -> safepoints();
       case "timers" -> timers();
       case "socket" -> socket();
@@ -288,6 +291,49 @@ final class PreemptProgram {
     long start = System.nanoTime();
     Gloom.run(() -> DONE[0].set(compute(times * 100_000_000)));
     return (System.nanoTime() - start) / 1_000_000;
+  }
+
+  /// Adaptive: nor is one that computes, waits for more to do, and goes on in the same activation.
+  private static void worker() throws Exception {
+    var stop = new AtomicBoolean();
+    Goroutine others =
+        Gloom.go(
+            () -> {
+              while (!stop.get()) {
+                Thread.sleep(1);
+              }
+            });
+    var jobs = new SynchronousQueue<Integer>();
+    var results = new SynchronousQueue<Long>();
+    Goroutine worker = Gloom.go(() -> work(jobs, results));
+    long[] millis = new long[8];
+    for (int i = 0; i < millis.length; i++) {
+      long start = System.nanoTime();
+      jobs.put(100_000_000);
+      DONE[0].set(results.take());
+      millis[i] = (System.nanoTime() - start) / 1_000_000;
+      Thread.sleep(100); // it waits inside for long enough that somebody looks
+    }
+    jobs.put(0);
+    worker.join();
+    stop.set(true);
+    others.join();
+    System.out.println("first=" + millis[0]);
+    System.out.println("median=" + Arrays.stream(millis).sorted().toArray()[millis.length / 2]);
+    System.out.println("stuck=" + Gloom.stats().takenBurning());
+  }
+
+  private static void work(BlockingQueue<Integer> jobs, BlockingQueue<Long> results)
+      throws InterruptedException {
+    for (int rounds = jobs.take(); rounds > 0; rounds = jobs.take()) {
+      long x = 1;
+      for (int i = 0; i < rounds; i++) {
+        x ^= x << 13;
+        x ^= x >>> 7;
+        x ^= x << 17;
+      }
+      results.put(x);
+    }
   }
 
   /// Two that count, in armed loops, and a collector that wants all to stop.

@@ -76,6 +76,15 @@ class PreemptTest {
     assertTrue(child.figure("long") <= 3 * child.figure("median"), child.out());
   }
 
+  /// It is between two jobs when its class could be changed.
+  @Test
+  void norOneThatWaitsInItsClassForMoreToDo() throws Exception {
+    var child = run("preempt=adaptive,maxprocs=1", "worker");
+    assertEquals("", child.err());
+    assertTrue(child.figure("stuck") > 0, "it was caught: " + child.out());
+    assertTrue(child.figure("median") <= 3 * child.figure("first"), child.out());
+  }
+
   /// C2 drops the safepoint of a counted loop with a call in it.
   @Test
   void aLoopThatIsArmedDoesNotKeepTheCollectorWaiting() throws Exception {
