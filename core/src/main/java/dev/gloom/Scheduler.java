@@ -138,6 +138,7 @@ public final class Scheduler implements AutoCloseable {
         c.globalQueue(),
         c.dispatches(),
         c.sameM(),
+        c.meetings(),
         c.steals(),
         c.stolen(),
         c.overflows(),

@@ -14,6 +14,8 @@ package dev.gloom;
 /// @param globalQueue goroutines in the global queue
 /// @param dispatches times that a goroutine was put on a thread
 /// @param sameM those on the thread it had been on last
+/// @param meetings values that were handed over between two goroutines that ran at the same time,
+///   so that neither had to leave its thread
 /// @param steals times that a thread took work from another processor
 /// @param stolen goroutines taken that way
 /// @param overflows times that half a full local queue went to the global one
@@ -52,6 +54,7 @@ public record Stats(
     int globalQueue,
     long dispatches,
     long sameM,
+    long meetings,
     long steals,
     long stolen,
     long overflows,

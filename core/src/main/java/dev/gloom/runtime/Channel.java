@@ -66,6 +66,9 @@ public final class Channel extends SpinLock {
   /// Unique; selects lock channels in this order.
   final long id = IDS.incrementAndGet();
 
+  /// For those that run at the same time; null until two have tried. Set under the lock.
+  private @Nullable Meeting meeting;
+
   // All the rest: guarded by the lock.
 
   /// The next in the chain of channels that one select has locked.
@@ -108,7 +111,11 @@ public final class Channel extends SpinLock {
   }
 
   private boolean sendOrWait(Object value) throws InterruptedException {
-    Waiter w = looksFull() ? sender(value) : null;
+    boolean waits = looksFull();
+    if (waits && ring.length == 0 && senders.first == null && meets(value)) {
+      return true;
+    }
+    Waiter w = waits ? sender(value) : null;
     Outcome done = attemptSend(value, w);
     if (done == Outcome.BLOCKED && w == null) {
       w = sender(value);
@@ -146,7 +153,14 @@ public final class Channel extends SpinLock {
   }
 
   private @Nullable Object recvOrWait() throws InterruptedException {
-    Waiter w = looksEmpty() ? receiver() : null;
+    boolean waits = looksEmpty();
+    if (waits && ring.length == 0 && timer == null && receivers.first == null) {
+      Object value = Meeting.receive(this);
+      if (value != null) {
+        return value;
+      }
+    }
+    Waiter w = waits ? receiver() : null;
     Object got = attemptRecv(w);
     if (got == Outcome.BLOCKED && w == null) {
       w = receiver();
@@ -230,6 +244,28 @@ public final class Channel extends SpinLock {
   @Override
   public String toString() {
     return "chan#" + id + " cap=" + ring.length;
+  }
+
+  private boolean meets(Object value) {
+    Meeting m = meeting;
+    return m != null && m.give(value) || Meeting.send(this, value);
+  }
+
+  /// Where those meet that would have to wait; made when it is first needed.
+  Meeting meeting() {
+    Meeting m = meeting;
+    if (m != null) {
+      return m;
+    }
+    var made = new Meeting();
+    acquire();
+    m = meeting;
+    if (m == null) {
+      m = made;
+      meeting = m;
+    }
+    held = 0;
+    return m;
   }
 
   // What a buffered channel does most of the time: there is room, or a value, and nobody waits. The

@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
 /// submits them again, since for a moment they are in neither. What a P keeps to itself ({@link
 /// P}), its run-next or a short ring, it neither calls `wake` for nor is asked for in I3: sysmon
 /// watches over that, and a P that keeps it no longer submits it; if Ps begin to share their rings
-/// ({@link Sharing}), sysmon does. A P that goes straight from one M to another ({@link #handOff},
+/// ({@link Trial}), sysmon does. A P that goes straight from one M to another ({@link #handOff},
 /// {@link #give}) was busy all the while; {@link ThreadLock} has the argument.
 ///
 /// **The watcher.** While a P is idle and an alarm is pending, one idle M, the watcher, sleeps only

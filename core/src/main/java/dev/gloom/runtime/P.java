@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /// they park, whoever waits behind a few of them runs before a thread has woken up, and on the core
 /// that has its data. So a P that was so quick lately wakes nobody for a short ring either. It
 /// takes the time every 61 dispatches; sysmon looks after it as above, and tries now and then
-/// whether they would get on faster if such rings were shared ({@link Sharing}).
+/// whether they would get on faster if such rings were shared ({@link Trial}).
 ///
 /// Go: `p`
 final class P {
@@ -138,8 +138,20 @@ final class P {
   /// Whether the G that FindWork returned last inherits the slice. Owner only.
   boolean inherit;
 
+  /// How often a goroutine here was about to wait, at a channel without capacity, for the only
+  /// other one that is here. Owner writes, sysmon reads.
+  int pairs;
+
+  /// How often somebody waited in vain for another in a {@link Meeting}, since sysmon last judged
+  /// that. Owner writes, sysmon clears it.
+  int vain;
+
+  /// How often somebody was about to wait there. Owner only.
+  int stays;
+
   // Counters: owner writes, stats reads them, a little late.
   long inherited;
+  long met;
   long moved;
   long steals;
   long stolen;
@@ -159,6 +171,7 @@ final class P {
   long seenSinceNanos;
   long seenDispatches;
   int seenKept;
+  int seenPairs;
 
   // Sysmon only: the dispatches when it was asked to stop, if the helper has not been told; or -1.
   long askedAt = -1;

@@ -46,7 +46,13 @@ public final class Sched {
   final Mount mount;
   final boolean exitOnPanic;
   final Fatal fatal;
-  final Sharing sharing;
+
+  /// Whether brisk Ps share their short rings, and whether pairs that talk live on two Ps: sysmon
+  /// tries it.
+  final Trial sharing;
+
+  final Trial apart;
+
   private final int maxThreads;
   private final int maxOvercommit;
 
@@ -154,7 +160,9 @@ public final class Sched {
     this.mount = knobs.leanMount() ? LeanMount.orJdks() : new JdkMount("gloom.mount=jdk is set");
     this.exitOnPanic = knobs.exitOnPanic();
     this.fatal = new Fatal(this, knobs.haltOnBug());
-    this.sharing = new Sharing(clock.nanoTime());
+    this.sharing = new Trial(clock.nanoTime());
+    this.apart = new Trial(clock.nanoTime());
+    Meeting.init();
     this.keepsAll = knobs.keepsAll();
     this.registry = keepsAll ? new StrongRegistry() : new WeakRegistry();
     this.maxThreads = knobs.maxThreads();
@@ -685,6 +693,7 @@ public final class Sched {
         local,
         total.dispatches,
         total.dispatches - total.moved,
+        total.met,
         total.steals,
         total.stolen,
         total.overflows,
@@ -719,6 +728,7 @@ public final class Sched {
       long localQueues,
       long dispatches,
       long sameM,
+      long meetings,
       long steals,
       long stolen,
       long overflows,

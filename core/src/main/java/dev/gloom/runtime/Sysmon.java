@@ -41,6 +41,9 @@ final class Sysmon {
   /// or somebody falls asleep.
   private static final int LOOKS_A_SLICE = 4;
 
+  /// So often between two looks a pair talked at one P: it does little else.
+  private static final int MANY_PAIRS = 256;
+
   private static final int ROUNDS_BEFORE_BACKOFF = 50;
   private static final long DEEP_SLEEP_NANOS = 60_000_000_000L;
 
@@ -252,7 +255,7 @@ final class Sysmon {
       forgive(lost, now);
     }
     acted |= watchProcs(now, late);
-    share(now);
+    tryOut(now);
     acted |= sched.netPoll.monitor();
     acted |= !late && rescue(now);
     sleepsSinceNanos = now;
@@ -448,20 +451,38 @@ final class Sysmon {
     return false;
   }
 
-  /// Tries whether it pays that brisk Ps share what they keep.
-  private void share(long now) {
-    long dispatches = 0;
+  /// Tries whether it pays that brisk Ps share what they keep, or that pairs live apart; one of the
+  /// two at a time.
+  private void tryOut(long now) {
+    long starts = sched.idle.starts();
+    boolean anyIdle = sched.idle.idleProcs() > 0;
+    boolean pairs = false;
+    long steps = 0;
     for (P p : sched.procs().all) {
-      dispatches += p.dispatches();
+      steps += p.dispatches() + p.met;
+      pairs |= p.pairs - p.seenPairs >= MANY_PAIRS;
+      p.seenPairs = p.pairs;
     }
-    boolean begins = sched.sharing.look(now, sched.idle.starts(), dispatches, kept);
+    Trial sharing = sched.sharing;
+    Trial apart = sched.apart;
+    boolean begins = sharing.look(now, starts, steps, kept && !apart.on);
     kept = false;
-    if (sched.sharing.on) {
-      lookAt(sched.sharing.untilNanos());
+    if (sharing.on) {
+      lookAt(sharing.untilNanos());
     }
     if (begins) {
       VarHandle.fullFence(); // S1 in Idle: only now does it count as work for others
       sched.idle.wake();
+    }
+    long judged = apart.untilNanos();
+    apart.look(now, starts, steps, pairs && anyIdle && !sharing.on);
+    if (apart.on) {
+      lookAt(apart.untilNanos());
+      if (apart.untilNanos() != judged) {
+        for (P p : sched.procs().all) {
+          p.vain = 0;
+        }
+      }
     }
   }
 

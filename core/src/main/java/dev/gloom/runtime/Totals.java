@@ -4,6 +4,7 @@ package dev.gloom.runtime;
 final class Totals {
   long dispatches;
   long moved;
+  long met;
   long steals;
   long stolen;
   long overflows;
@@ -18,6 +19,7 @@ final class Totals {
   Totals(Totals t) {
     dispatches = t.dispatches;
     moved = t.moved;
+    met = t.met;
     steals = t.steals;
     stolen = t.stolen;
     overflows = t.overflows;
@@ -38,6 +40,7 @@ final class Totals {
   void add(P p) {
     dispatches += p.dispatches();
     moved += p.moved;
+    met += p.met;
     steals += p.steals;
     stolen += p.stolen;
     overflows += p.overflows;

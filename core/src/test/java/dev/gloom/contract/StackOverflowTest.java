@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// The contract of `execute`: a StackOverflowError inside it, at any depth, loses nothing. Whoever
 /// woke or started a goroutine and got no error has woken or started it.
@@ -63,6 +64,14 @@ class StackOverflowTest {
   @Test
   void channelsAlsoInTheInterpreter() throws Exception {
     ChildJvm.run(200, List.of(ChildJvm.OPEN, "-ea", "-Xint"), ChannelStackOverflowProgram.class)
+        .succeeded();
+  }
+
+  /// Where goroutines meet there is no lock, and no queue in which somebody could be found.
+  @ParameterizedTest
+  @ValueSource(strings = {"-Xmixed", "-Xint"})
+  void meetingsAtEachDepth(String mode) throws Exception {
+    ChildJvm.run(100, List.of(ChildJvm.OPEN, "-ea", mode), MeetingStackOverflowProgram.class)
         .succeeded();
   }
 

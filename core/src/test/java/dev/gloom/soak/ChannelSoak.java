@@ -13,6 +13,7 @@ import dev.gloom.Goroutine;
 import dev.gloom.Scheduler;
 import dev.gloom.TryRecv;
 import dev.gloom.api.Lab;
+import dev.gloom.runtime.Apart;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /// interrupted at random. Checks that every value that was sent is received once, and that what one
 /// sender put into one channel comes out in that order, to each receiver.
 ///
-/// By hand: `java … dev.gloom.soak.ChannelSoak SECONDS SEED PROCS`.
+/// By hand: `java … dev.gloom.soak.ChannelSoak SECONDS SEED PROCS [apart]`.
 public final class ChannelSoak {
   private final Scheduler scheduler;
   private final SplittableRandom random;
@@ -49,17 +50,20 @@ public final class ChannelSoak {
 
   public static void main(String[] args) throws Exception {
     long nanos = Long.parseLong(args[0]) * 1_000_000_000;
-    System.out.println(run(nanos, Long.parseLong(args[1]), Integer.parseInt(args[2])));
+    boolean apart = args.length > 3 && args[3].equals("apart");
+    System.out.println(run(nanos, Long.parseLong(args[1]), Integer.parseInt(args[2]), apart));
   }
 
-  /// Plays rounds for so long and answers what they did; throws if anything was wrong.
-  static String run(long nanos, long seed, int procs) throws Exception {
+  /// Plays rounds for so long, if `apart` with goroutines that meet where they can, and answers
+  /// what they did; throws if anything was wrong.
+  static String run(long nanos, long seed, int procs, boolean apart) throws Exception {
     long until = System.nanoTime() + nanos;
     var seeds = new SplittableRandom(seed);
     long rounds = 0;
     long values = 0;
     long interrupts = 0;
-    try (var scheduler = Scheduler.builder().maxProcs(procs).build()) {
+    try (var scheduler = Scheduler.builder().maxProcs(procs).build();
+        var _ = apart ? new Apart(scheduler) : null) {
       do {
         var soak = new ChannelSoak(scheduler, seeds.nextLong());
         soak.round();
@@ -68,6 +72,9 @@ public final class ChannelSoak {
         interrupts += soak.interrupts.get();
       } while (System.nanoTime() - until < 0);
       Lab.quiet(scheduler);
+      if (apart && scheduler.stats().meetings() == 0) {
+        throw new AssertionError("nobody ever met: " + scheduler.stats());
+      }
       return "channels on %d Ps, seed %d: %,d rounds, %,d values, %,d interrupts; %s"
           .formatted(procs, seed, rounds, values, interrupts, scheduler.stats());
     }

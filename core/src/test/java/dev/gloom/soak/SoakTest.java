@@ -39,18 +39,32 @@ class SoakTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 8})
   void everyValueSentIsReceivedOnceAndInOrder(int procs) {
-    channels(3 * SECOND, procs);
+    channels(3 * SECOND, procs, false);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 8})
   @Tag("slow")
   void alsoThroughManyMoreChannels(int procs) {
-    channels(60 * SECOND, procs);
+    channels(60 * SECOND, procs, false);
   }
 
-  private static void channels(long nanos, int procs) {
-    Lab.seeded(seed -> System.out.println(ChannelSoak.run(nanos * Lab.stress(), seed, procs)));
+  @ParameterizedTest
+  @ValueSource(ints = {2, 8})
+  void alsoWhereSendersAndReceiversMeet(int procs) {
+    channels(3 * SECOND, procs, true);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 8})
+  @Tag("slow")
+  void alsoWhereManyMoreMeet(int procs) {
+    channels(60 * SECOND, procs, true);
+  }
+
+  private static void channels(long nanos, int procs, boolean apart) {
+    Lab.seeded(
+        seed -> System.out.println(ChannelSoak.run(nanos * Lab.stress(), seed, procs, apart)));
   }
 
   private static void soak(long nanos, int procs) {
