@@ -66,7 +66,7 @@ public final class Channel extends SpinLock {
   /// Unique; selects lock channels in this order.
   final long id = IDS.incrementAndGet();
 
-  /// For those that run at the same time; null until two have tried. Set under the lock.
+  /// For those that run at the same time; null until somebody has tried. Set under the lock.
   private @Nullable Meeting meeting;
 
   // All the rest: guarded by the lock.
@@ -112,7 +112,7 @@ public final class Channel extends SpinLock {
 
   private boolean sendOrWait(Object value) throws InterruptedException {
     boolean waits = looksFull();
-    if (waits && ring.length == 0 && senders.first == null && meets(value)) {
+    if (waits && ring.length == 0 && senders.first == null && Meeting.send(this, value)) {
       return true;
     }
     Waiter w = waits ? sender(value) : null;
@@ -244,11 +244,6 @@ public final class Channel extends SpinLock {
   @Override
   public String toString() {
     return "chan#" + id + " cap=" + ring.length;
-  }
-
-  private boolean meets(Object value) {
-    Meeting m = meeting;
-    return m != null && m.give(value) || Meeting.send(this, value);
   }
 
   /// Where those meet that would have to wait; made when it is first needed.

@@ -142,9 +142,9 @@ final class P {
   /// other one that is here. Owner writes, sysmon reads.
   int pairs;
 
-  /// How often somebody waited in vain for another in a {@link Meeting}, since sysmon last judged
-  /// that. Owner writes, sysmon clears it.
-  int vain;
+  /// Looks around that were taken here while somebody waited for another in a {@link Meeting},
+  /// since sysmon last judged that. Owner writes, sysmon clears it.
+  int looks;
 
   /// How often somebody was about to wait there. Owner only.
   int stays;

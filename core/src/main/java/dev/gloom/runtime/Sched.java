@@ -160,8 +160,8 @@ public final class Sched {
     this.mount = knobs.leanMount() ? LeanMount.orJdks() : new JdkMount("gloom.mount=jdk is set");
     this.exitOnPanic = knobs.exitOnPanic();
     this.fatal = new Fatal(this, knobs.haltOnBug());
-    this.sharing = new Trial(clock.nanoTime());
-    this.apart = new Trial(clock.nanoTime());
+    this.sharing = new Trial(clock.nanoTime(), 1_000_000_000, 0);
+    this.apart = new Trial(clock.nanoTime(), 256_000_000, 200_000);
     Meeting.init();
     this.keepsAll = knobs.keepsAll();
     this.registry = keepsAll ? new StrongRegistry() : new WeakRegistry();

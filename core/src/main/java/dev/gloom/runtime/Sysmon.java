@@ -255,7 +255,7 @@ final class Sysmon {
       forgive(lost, now);
     }
     acted |= watchProcs(now, late);
-    tryOut(now);
+    tryOut(now, late);
     acted |= sched.netPoll.monitor();
     acted |= !late && rescue(now);
     sleepsSinceNanos = now;
@@ -453,7 +453,7 @@ final class Sysmon {
 
   /// Tries whether it pays that brisk Ps share what they keep, or that pairs live apart; one of the
   /// two at a time.
-  private void tryOut(long now) {
+  private void tryOut(long now, boolean late) {
     long starts = sched.idle.starts();
     boolean anyIdle = sched.idle.idleProcs() > 0;
     boolean pairs = false;
@@ -465,7 +465,8 @@ final class Sysmon {
     }
     Trial sharing = sched.sharing;
     Trial apart = sched.apart;
-    boolean begins = sharing.look(now, starts, steps, kept && !apart.on);
+    boolean other = sharing.on; // an end of that in this round is no pace to compare with
+    boolean begins = sharing.look(now, starts, steps, kept && !apart.on, late);
     kept = false;
     if (sharing.on) {
       lookAt(sharing.untilNanos());
@@ -475,12 +476,12 @@ final class Sysmon {
       sched.idle.wake();
     }
     long judged = apart.untilNanos();
-    apart.look(now, starts, steps, pairs && anyIdle && !sharing.on);
+    apart.look(now, starts, steps, pairs && anyIdle && !other && !sharing.on, late);
     if (apart.on) {
       lookAt(apart.untilNanos());
       if (apart.untilNanos() != judged) {
         for (P p : sched.procs().all) {
-          p.vain = 0;
+          p.looks = 0;
         }
       }
     }

@@ -23,7 +23,6 @@ final class Trial {
   static final long TRIAL_NANOS = 2_000_000;
   static final long SPELL_NANOS = 50_000_000;
   static final long FIRST_PAUSE_NANOS = 16_000_000;
-  static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
   static final int MOST_SPELLS = 20;
 
   /// Between the last spell and the next trial: long enough to learn the pace without it.
@@ -41,6 +40,15 @@ final class Trial {
   /// Read by all Ms.
   volatile boolean on;
 
+  /// How long it takes while it is cold.
+  static final long COLD_NANOS = 20_000_000;
+
+  /// As many tries as are long.
+  private static final int MOST_COLD = 8;
+
+  private final long longestPauseNanos;
+  private long coldSteps;
+  private int coldTrials = MOST_COLD;
   private long pauseNanos = FIRST_PAUSE_NANOS;
   private int spells;
 
@@ -56,25 +64,32 @@ final class Trial {
   private long nanosBefore;
   private long stepsBefore;
 
-  Trial(long now) {
+  /// How long the longest pause is; and in how many steps the JVM has compiled what only this way
+  /// goes through. A few trials before that take longer, and if they fail that does not count.
+  Trial(long now, long longestPauseNanos, long coldSteps) {
+    this.longestPauseNanos = longestPauseNanos;
+    this.coldSteps = coldSteps;
     untilNanos = now;
     sinceNanos = now;
   }
 
   /// Looks at the time and at what all Ps together have done: how often one of them left the idle
   /// list, and how many steps were taken, dispatches and meetings. `mayPay`: there is a reason to
-  /// try. Answers whether a trial begins.
-  boolean look(long now, long starts, long steps, boolean mayPay) {
+  /// try. `heldUp`: this look comes late. Answers whether a trial begins.
+  boolean look(long now, long starts, long steps, boolean mayPay, boolean heldUp) {
     boolean begins = false;
     if (on) {
       long overdue = now - untilNanos;
       if (overdue < 0) {
         return false;
       }
-      if (overdue > LONGEST_NANOS) {
-        on = false; // nothing is known
-      } else {
+      if (overdue <= LONGEST_NANOS) {
         judge(now, starts, steps);
+      } else {
+        on = false; // nothing is known
+        if (heldUp) {
+          endInVain(now); // perhaps since it needs more CPU time than there is
+        }
       }
     } else {
       long nanos = now - sinceNanos;
@@ -86,7 +101,7 @@ final class Trial {
         nanosBefore = nanos;
         stepsBefore = steps - stepsThen;
         spells = 0;
-        untilNanos = now + TRIAL_NANOS;
+        untilNanos = now + (isCold() ? COLD_NANOS : TRIAL_NANOS);
         on = true;
       }
     }
@@ -94,6 +109,10 @@ final class Trial {
     startsThen = starts;
     stepsThen = steps;
     return begins;
+  }
+
+  private boolean isCold() {
+    return coldSteps > 0 && coldTrials > 0;
   }
 
   /// When it is judged.
@@ -104,16 +123,27 @@ final class Trial {
   private void judge(long now, long starts, long steps) {
     long nanos = now - sinceNanos;
     long taken = steps - stepsThen;
+    coldSteps -= taken;
     boolean calm = (starts - startsThen) * STEPS_A_START <= taken;
     boolean faster = 8.0 * taken * nanosBefore >= 9.0 * stepsBefore * nanos;
-    if (calm && faster) {
-      pauseNanos = FIRST_PAUSE_NANOS;
-      on = spells++ < MOST_SPELLS;
-      untilNanos = now + (on ? SPELL_NANOS : COMPARE_NANOS);
+    if (!calm || !faster) {
+      endInVain(now);
+      return;
+    }
+    if (spells != 0) {
+      pauseNanos = FIRST_PAUSE_NANOS; // a short trial alone does not say that it pays
+    }
+    on = spells++ < MOST_SPELLS;
+    untilNanos = now + (on ? SPELL_NANOS : COMPARE_NANOS);
+  }
+
+  private void endInVain(long now) {
+    on = false;
+    untilNanos = now + pauseNanos;
+    if (isCold()) {
+      coldTrials--;
     } else {
-      on = false;
-      untilNanos = now + pauseNanos;
-      pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+      pauseNanos = Math.min(2 * pauseNanos, longestPauseNanos);
     }
   }
 }

@@ -9,21 +9,29 @@ import java.time.Duration;
 
 /// Two goroutines that meet, one of them at every depth near the end of its stack: a value whose
 /// receive threw is still there to be received, and a send that threw has not happened.
+///
+/// First so many meet at an ordinary depth (an argument) that the JVM knows all ways through the
+/// code: the first time that compiled code goes a way that it was compiled without, it is given up,
+/// which needs stack, and may throw anywhere, after a value has been taken too.
 final class MeetingStackOverflowProgram {
   private static final Object END = -1;
   private static final int ATTEMPTS = 20_000;
 
+  private final int ordinary;
+
   private final Chan<Object> channel = Chan.make();
   private final boolean receives;
-  private final Object[] values = new Object[ATTEMPTS];
+  private final Object[] values;
   private int next;
   private int attempts;
   private int thrown;
   private int wrong;
 
-  private MeetingStackOverflowProgram(boolean receives) {
+  private MeetingStackOverflowProgram(boolean receives, int ordinary) {
     this.receives = receives;
-    for (int i = 0; i < ATTEMPTS; i++) {
+    this.ordinary = ordinary;
+    values = new Object[ordinary + ATTEMPTS];
+    for (int i = 0; i < values.length; i++) {
       values[i] = i;
     }
   }
@@ -32,7 +40,7 @@ final class MeetingStackOverflowProgram {
     try (Scheduler scheduler = Scheduler.builder().maxProcs(2).build();
         var _ = new Apart(scheduler)) {
       for (boolean receives : new boolean[] {true, false}) {
-        new MeetingStackOverflowProgram(receives).play(scheduler);
+        new MeetingStackOverflowProgram(receives, Integer.parseInt(args[0])).play(scheduler);
         long meetings = scheduler.stats().meetings();
         System.out.println("receives=" + receives + " meetings=" + meetings);
         if (meetings == 0) {
@@ -47,8 +55,10 @@ final class MeetingStackOverflowProgram {
     Goroutine partner = scheduler.go(receives ? this::send : this::receive);
     scheduler.run(
         () -> {
-          attempt(); // at an ordinary depth: what is initialised at the end of a stack is broken
-          while (attempts < ATTEMPTS) {
+          while (attempts < ordinary) {
+            attempt();
+          }
+          while (attempts < values.length) {
             descend();
           }
           if (receives) {
@@ -79,7 +89,7 @@ final class MeetingStackOverflowProgram {
   }
 
   private void attempt() {
-    if (attempts == ATTEMPTS) {
+    if (attempts == values.length) {
       return;
     }
     attempts++;

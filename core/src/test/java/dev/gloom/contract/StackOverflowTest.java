@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /// The contract of `execute`: a StackOverflowError inside it, at any depth, loses nothing. Whoever
 /// woke or started a goroutine and got no error has woken or started it.
@@ -69,10 +68,12 @@ class StackOverflowTest {
 
   /// Where goroutines meet there is no lock, and no queue in which somebody could be found.
   @ParameterizedTest
-  @ValueSource(strings = {"-Xmixed", "-Xint"})
-  void meetingsAtEachDepth(String mode) throws Exception {
-    ChildJvm.run(100, List.of(ChildJvm.OPEN, "-ea", mode), MeetingStackOverflowProgram.class)
-        .succeeded();
+  @CsvSource({"-Xmixed, 200000", "-Xint, 2000"})
+  void meetingsAtEachDepth(String mode, String ordinary) throws Exception {
+    var jvmArgs = new ArrayList<>(List.of(ChildJvm.OPEN, "-ea", mode));
+    compile(jvmArgs, "quiet");
+    compile(jvmArgs, "exclude," + MeetingStackOverflowProgram.class.getName() + "::*");
+    ChildJvm.run(100, jvmArgs, MeetingStackOverflowProgram.class, ordinary).succeeded();
   }
 
   /// Which calls of a select find no room depends on what the compiler puts into one frame. Here

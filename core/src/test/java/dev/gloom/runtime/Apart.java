@@ -22,7 +22,7 @@ public final class Apart implements AutoCloseable {
     while (!ended) {
       sched.apart.on = true;
       for (P p : sched.procs().all) {
-        p.vain = 0;
+        p.looks = 0;
       }
       LockSupport.parkNanos(20_000);
     }

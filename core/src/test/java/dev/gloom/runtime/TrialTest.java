@@ -9,8 +9,10 @@ import org.junit.jupiter.api.Test;
 /// When something is tried, and for how long.
 class TrialTest {
   private static final long MILLI = 1_000_000;
+  private static final long LONGEST = 1_000 * MILLI;
 
-  private final Trial trial = new Trial(Long.MAX_VALUE - MILLI); // the clock may overflow
+  private final Trial trial =
+      new Trial(Long.MAX_VALUE - MILLI, LONGEST, 0); // the clock may overflow
   private long now = Long.MAX_VALUE - MILLI;
   private long starts = 100;
   private long dispatches = 1_000;
@@ -20,7 +22,7 @@ class TrialTest {
     now += (long) (millis * MILLI);
     starts += moreStarts;
     dispatches += moreDispatches;
-    return trial.look(now, starts, dispatches, kept);
+    return trial.look(now, starts, dispatches, kept, false);
   }
 
   /// A trial begins, after a millisecond of 4,000 dispatches.
@@ -88,9 +90,9 @@ class TrialTest {
         assertFalse(look(1, 0, 4_000, true), "after " + (now - ended));
       }
       look(1, 0, 4_000, false);
-      pause = Math.min(2 * pause, Trial.LONGEST_PAUSE_NANOS);
+      pause = Math.min(2 * pause, LONGEST);
     }
-    assertEquals(Trial.LONGEST_PAUSE_NANOS, pause);
+    assertEquals(LONGEST, pause);
   }
 
   @Test
@@ -102,6 +104,8 @@ class TrialTest {
     }
     tries();
     look(2, 0, 16_000, false);
+    look(50, 0, 400_000, false);
+    assertTrue(trial.on);
     look(50, 0, 200_000, false);
     assertFalse(trial.on, "it was good for a spell");
     look(14, 0, 60_000, false);
@@ -132,6 +136,34 @@ class TrialTest {
     assertTrue(look(1, 0, 4_000, true), "so there is no pause");
     look(1, 0, 9_000, false);
     assertTrue(trial.on);
+  }
+
+  @Test
+  void whoIsHeldUpTriesLessOften() {
+    tries();
+    now += 50 * MILLI;
+    assertFalse(trial.look(now, starts, dispatches + 400_000, true, true));
+    assertFalse(trial.on, "a small quota, say, which is used up sooner");
+    assertFalse(look(15, 0, 60_000, true));
+    assertTrue(look(1, 0, 4_000, true), "after 16 ms");
+  }
+
+  @Test
+  void whatIsColdIsTriedForLongerAndHasSomeFailures() {
+    var cold = new Trial(0, LONGEST, 100_000);
+    long time = 0;
+    long steps = 0;
+    for (int i = 0; i < 3; i++) {
+      assertFalse(cold.look(time += 16 * MILLI, 0, steps += 64_000, false, false));
+      assertTrue(cold.look(time += MILLI, 0, steps += 4_000, true, false), "try " + i);
+      assertEquals(time + Trial.COLD_NANOS, cold.untilNanos());
+      cold.look(time += Trial.COLD_NANOS, 0, steps += 40_000, true, false);
+      assertFalse(cold.on);
+      assertEquals(time + Trial.FIRST_PAUSE_NANOS, cold.untilNanos());
+    }
+    cold.look(time += 16 * MILLI, 0, steps += 64_000, false, false);
+    assertTrue(cold.look(time += MILLI, 0, steps += 4_000, true, false));
+    assertEquals(time + Trial.TRIAL_NANOS, cold.untilNanos(), "120,000 steps are enough");
   }
 
   @Test

@@ -30,12 +30,12 @@ public class MeetingStress {
 
     @Actor
     public void sender() {
-      given += meeting.give(channel, "value", 3) ? 1 : 0;
+      given += meeting.give(channel, null, "value", 3, 0) ? 1 : 0;
     }
 
     @Actor
     public void receiver() {
-      received += meeting.receive(channel, 1) != null ? 1 : 0;
+      received += meeting.receive(channel, null, 1, 0) != null ? 1 : 0;
     }
 
     @Arbiter
@@ -56,14 +56,14 @@ public class MeetingStress {
 
     @Actor
     public void sender() {
-      given += meeting.give(channel, "one", 3) ? 1 : 0;
-      given += meeting.give(channel, "other", 3) ? 1 : 0;
+      given += meeting.give(channel, null, "one", 3, 0) ? 1 : 0;
+      given += meeting.give(channel, null, "other", 3, 0) ? 1 : 0;
     }
 
     @Actor
     public void receiver() {
-      received += meeting.receive(channel, 2) != null ? 1 : 0;
-      received += meeting.receive(channel, 1) != null ? 1 : 0;
+      received += meeting.receive(channel, null, 2, 0) != null ? 1 : 0;
+      received += meeting.receive(channel, null, 1, 0) != null ? 1 : 0;
     }
 
     @Arbiter
