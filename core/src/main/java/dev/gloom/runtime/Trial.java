@@ -21,6 +21,13 @@ package dev.gloom.runtime;
 /// Sysmon's own, but for `on`.
 final class Trial {
   static final long TRIAL_NANOS = 2_000_000;
+
+  /// While the JVM has not yet compiled what only this way goes through.
+  static final long COLD_NANOS = 20_000_000;
+
+  /// So many of those are in vain before the pauses get longer.
+  private static final int COLD_TRIALS = 8;
+
   static final long SPELL_NANOS = 50_000_000;
   static final long FIRST_PAUSE_NANOS = 16_000_000;
   static final int MOST_SPELLS = 20;
@@ -40,15 +47,9 @@ final class Trial {
   /// Read by all Ms.
   volatile boolean on;
 
-  /// How long it takes while it is cold.
-  static final long COLD_NANOS = 20_000_000;
-
-  /// As many tries as are long.
-  private static final int MOST_COLD = 8;
-
   private final long longestPauseNanos;
   private long coldSteps;
-  private int coldTrials = MOST_COLD;
+  private int patience = COLD_TRIALS;
   private long pauseNanos = FIRST_PAUSE_NANOS;
   private int spells;
 
@@ -65,7 +66,7 @@ final class Trial {
   private long stepsBefore;
 
   /// How long the longest pause is; and in how many steps the JVM has compiled what only this way
-  /// goes through. A few trials before that take longer, and if they fail that does not count.
+  /// goes through: until then trials take longer, and the first that are in vain do not count.
   Trial(long now, long longestPauseNanos, long coldSteps) {
     this.longestPauseNanos = longestPauseNanos;
     this.coldSteps = coldSteps;
@@ -101,7 +102,7 @@ final class Trial {
         nanosBefore = nanos;
         stepsBefore = steps - stepsThen;
         spells = 0;
-        untilNanos = now + (isCold() ? COLD_NANOS : TRIAL_NANOS);
+        untilNanos = now + (coldSteps > 0 ? COLD_NANOS : TRIAL_NANOS);
         on = true;
       }
     }
@@ -109,10 +110,6 @@ final class Trial {
     startsThen = starts;
     stepsThen = steps;
     return begins;
-  }
-
-  private boolean isCold() {
-    return coldSteps > 0 && coldTrials > 0;
   }
 
   /// When it is judged.
@@ -123,7 +120,12 @@ final class Trial {
   private void judge(long now, long starts, long steps) {
     long nanos = now - sinceNanos;
     long taken = steps - stepsThen;
-    coldSteps -= taken;
+    if (coldSteps > 0) {
+      coldSteps -= taken;
+      if (coldSteps <= 0) {
+        pauseNanos = FIRST_PAUSE_NANOS; // it has not been tried yet
+      }
+    }
     boolean calm = (starts - startsThen) * STEPS_A_START <= taken;
     boolean faster = 8.0 * taken * nanosBefore >= 9.0 * stepsBefore * nanos;
     if (!calm || !faster) {
@@ -140,8 +142,8 @@ final class Trial {
   private void endInVain(long now) {
     on = false;
     untilNanos = now + pauseNanos;
-    if (isCold()) {
-      coldTrials--;
+    if (coldSteps > 0 && patience > 0) {
+      patience--;
     } else {
       pauseNanos = Math.min(2 * pauseNanos, longestPauseNanos);
     }

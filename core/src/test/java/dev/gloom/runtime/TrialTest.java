@@ -150,20 +150,26 @@ class TrialTest {
 
   @Test
   void whatIsColdIsTriedForLongerAndHasSomeFailures() {
-    var cold = new Trial(0, LONGEST, 100_000);
+    var cold = new Trial(0, LONGEST, 400_000);
     long time = 0;
     long steps = 0;
-    for (int i = 0; i < 3; i++) {
-      assertFalse(cold.look(time += 16 * MILLI, 0, steps += 64_000, false, false));
+    long pause = Trial.FIRST_PAUSE_NANOS;
+    for (int i = 0; i < 10; i++) {
+      assertFalse(cold.look(time += pause - MILLI, 0, steps += 60_000, false, false));
       assertTrue(cold.look(time += MILLI, 0, steps += 4_000, true, false), "try " + i);
       assertEquals(time + Trial.COLD_NANOS, cold.untilNanos());
-      cold.look(time += Trial.COLD_NANOS, 0, steps += 40_000, true, false);
+      cold.look(time += Trial.COLD_NANOS, 0, steps += 39_000, true, false);
       assertFalse(cold.on);
-      assertEquals(time + Trial.FIRST_PAUSE_NANOS, cold.untilNanos());
+      assertEquals(time + pause, cold.untilNanos());
+      pause *= i < 8 ? 1 : 2;
     }
-    cold.look(time += 16 * MILLI, 0, steps += 64_000, false, false);
+    cold.look(time += pause, 0, steps += 64_000, false, false);
     assertTrue(cold.look(time += MILLI, 0, steps += 4_000, true, false));
-    assertEquals(time + Trial.TRIAL_NANOS, cold.untilNanos(), "120,000 steps are enough");
+    cold.look(time += Trial.COLD_NANOS, 0, steps += 39_000, true, false);
+    assertEquals(time + Trial.FIRST_PAUSE_NANOS, cold.untilNanos(), "429,000 steps are enough");
+    cold.look(time += Trial.FIRST_PAUSE_NANOS, 0, steps += 64_000, false, false);
+    assertTrue(cold.look(time += MILLI, 0, steps += 4_000, true, false));
+    assertEquals(time + Trial.TRIAL_NANOS, cold.untilNanos());
   }
 
   @Test
