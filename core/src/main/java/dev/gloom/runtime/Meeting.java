@@ -109,14 +109,13 @@ final class Meeting {
   /// The same, and waits for one to come, here or to the queue: for so many polls or, if the caller
   /// has a P, until that has something else to do or some time is over.
   boolean give(Channel channel, @Nullable P p, Object value, int polls, long nanos) {
-    long start = p == null ? 0 : p.sched.clock.nanoTime();
     for (int i = 1; i <= polls; i++) {
       if (cells[SLOT] == waits && give(value)) {
         return true;
       }
       VarHandle.acquireFence(); // a new look each time round
       if (i % LOOK_EVERY == 0) {
-        if (!channel.looksFull() || p != null && !mayGoOn(p, start, nanos)) {
+        if (!channel.looksFull() || p != null && !mayGoOn(p, nanos, i)) {
           return false;
         }
       }
@@ -158,11 +157,10 @@ final class Meeting {
 
   /// Until there is a value, or something else to do.
   private void stay(Channel channel, @Nullable P p, int polls, long nanos) {
-    long start = p == null ? 0 : p.sched.clock.nanoTime();
     for (int i = 1; i <= polls && cells[SLOT] == waits; i++) {
       VarHandle.acquireFence(); // a new look each time round
       if (i % LOOK_EVERY == 0) {
-        if (!channel.looksEmpty() || p != null && !mayGoOn(p, start, nanos)) {
+        if (!channel.looksEmpty() || p != null && !mayGoOn(p, nanos, i)) {
           return;
         }
       }
@@ -170,12 +168,17 @@ final class Meeting {
     }
   }
 
-  private static boolean mayGoOn(P p, long start, long nanos) {
+  /// A look around. The clock is read at the first one: most stays are over before it.
+  private static boolean mayGoOn(P p, long nanos, int polls) {
     p.looks++;
     Carrier.yieldToOs(); // to the other one's thread, if the kernel has both on one core
+    long now = p.sched.clock.nanoTime();
+    if (polls == LOOK_EVERY) {
+      p.stayUntilNanos = now + nanos;
+    }
     return p.request == 0
         && (nanos == FIRST_STAY_NANOS || p.sched.global.isEmpty()) // the other one lies there first
-        && p.sched.clock.nanoTime() - start < nanos;
+        && now - p.stayUntilNanos < 0;
   }
 
   /// Whether a receiver stands here, or has not yet taken what it was given.

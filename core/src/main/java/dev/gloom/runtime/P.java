@@ -149,6 +149,9 @@ final class P {
   /// How often somebody was about to wait there. Owner only.
   int stays;
 
+  /// How long the present stay may last. Owner only.
+  long stayUntilNanos;
+
   // Counters: owner writes, stats reads them, a little late.
   long inherited;
   long met;
