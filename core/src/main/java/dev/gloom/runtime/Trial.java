@@ -44,6 +44,9 @@ final class Trial {
   /// In a longer time without a look, sysmon was asleep or the process was held up.
   private static final long LONGEST_NANOS = 20_000_000;
 
+  /// After so long without a look, since there was nothing to do, it is tried anew.
+  private static final long IDLE_NANOS = 100_000_000;
+
   /// Read by all Ms.
   volatile boolean on;
 
@@ -79,6 +82,10 @@ final class Trial {
   /// try. `heldUp`: this look comes late. Answers whether a trial begins.
   boolean look(long now, long starts, long steps, boolean mayPay, boolean heldUp) {
     boolean begins = false;
+    if (now - sinceNanos > IDLE_NANOS && !heldUp) {
+      pauseNanos = FIRST_PAUSE_NANOS; // what comes now may be something else
+      untilNanos = on ? untilNanos : now;
+    }
     if (on) {
       long overdue = now - untilNanos;
       if (overdue < 0) {

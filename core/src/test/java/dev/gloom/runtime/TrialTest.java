@@ -173,6 +173,20 @@ class TrialTest {
   }
 
   @Test
+  void afterATimeWithoutWorkItIsTriedAtOnce() {
+    for (int i = 0; i < 5; i++) {
+      tries();
+      look(2, 0, 8_000, true);
+      assertFalse(look(50, 0, 200_000, true), "a sleep as short as that is none");
+      assertFalse(look(101, 0, 1_000, true), "no pace either");
+    }
+    tries();
+    look(2, 0, 8_000, true);
+    assertFalse(look(15, 0, 60_000, true));
+    assertTrue(look(1, 0, 4_000, true), "after 16 ms");
+  }
+
+  @Test
   void fewMicrosecondsAreNoPace() {
     look(1, 0, 4_000, false);
     for (int i = 0; i < 9; i++) {
