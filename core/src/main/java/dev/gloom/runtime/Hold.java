@@ -9,9 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// neither been put on a core nor taken another goroutine. One look would also catch a short wait
 /// inside the JVM, or a loop of calls of 50 us. To ask costs more than all the rest of sysmon's
 /// round, so one that computes is looked at when it has done so for 1, 3 and 8 ms, and then every
-/// 5: it may sleep for as long until somebody notices. Where so many in a row have been seen to
-/// compute and none to sleep, the first look comes after 5 ms too (four that compute for ever on
-/// two cores: 2.3 instead of 2.7 % of a core for sysmon).
+/// 5: it may sleep for as long until somebody notices.
 ///
 /// **Burning**: it was asked to let others run, and has used a slice of CPU time since, on the same
 /// goroutine; less if it is known that no check stops it ({@link Hogs#patienceNanos}). By the clock
@@ -21,9 +19,6 @@ final class Hold {
   private static final long LOOKS_APART_NANOS = 100_000;
   private static final long AWAKE_LOOKS_APART_NANOS = 5_000_000;
   private static final long RARE_LOOK_NANOS = 1_000_000_000;
-
-  /// So many looks in a row that find nobody asleep.
-  static final int MANY_AWAKE = 8;
 
   private long lookEveryNanos;
   private long nextLookNanos;
@@ -36,10 +31,6 @@ final class Hold {
   private long starts = Kernel.UNKNOWN;
 
   private long asleepSinceNanos;
-
-  /// How many looks in a row have found the thread awake, whichever goroutine it had; no more than
-  /// counts.
-  private int awake;
 
   /// It was awake: no look before this time.
   private long awakeUntilNanos;
@@ -64,19 +55,14 @@ final class Hold {
     if (now - sinceNanos < patienceNanos) {
       return false;
     }
-    if (patienceNanos > 0 && !suspected()) {
-      boolean computes = awake == MANY_AWAKE && now - sinceNanos < AWAKE_LOOKS_APART_NANOS;
-      if (computes || now - awakeUntilNanos < 0) {
-        return false;
-      }
+    if (patienceNanos > 0 && !suspected() && now - awakeUntilNanos < 0) {
+      return false;
     }
     if (m == null || !kernel.asleep(m.tid)) {
       starts = Kernel.UNKNOWN;
-      awake = Math.min(awake + 1, MANY_AWAKE);
       awakeUntilNanos = now + Math.min(2 * (now - sinceNanos), AWAKE_LOOKS_APART_NANOS);
       return false;
     }
-    awake = 0;
     long s = kernel.starts(m.tid);
     if (s != starts || s == Kernel.UNKNOWN) {
       starts = s;

@@ -96,42 +96,6 @@ class HoldTest {
     assertTrue(asleepAt(1_200));
   }
 
-  /// A goroutine of so many milliseconds, looked at every one; answers how often the kernel was
-  /// asked.
-  private int asksIn(int millis) {
-    Still.dispatched(p);
-    int before = kernel.asked;
-    for (int i = 0; i <= millis; i++) {
-      hold.isAsleep(p, kernel, now += 1_000 * MICRO, 1);
-    }
-    return kernel.asked - before;
-  }
-
-  private long now;
-
-  @Test
-  void whereAllComputeTheFirstLookComesLater() {
-    assertEquals(3, asksIn(9), "after 1, 3 and 8 ms");
-    assertEquals(3, asksIn(9));
-    assertEquals(3, asksIn(9));
-    assertEquals(1, asksIn(9), "after 5");
-    kernel.sleeps(m);
-    assertEquals(0, asksIn(4));
-    assertEquals(1, asksIn(5));
-    kernel.runs(m);
-    assertEquals(3, asksIn(9), "one of them was asleep");
-  }
-
-  @Test
-  void whereAllComputeACrowdIsStillLookedAtAtOnce() {
-    for (int i = 0; i < 3; i++) {
-      asksIn(9);
-    }
-    kernel.sleeps(m);
-    assertFalse(hold.isAsleep(p, kernel, now + 100 * MICRO, 0));
-    assertTrue(hold.isAsleep(p, kernel, now + 200 * MICRO, 0));
-  }
-
   @Test
   void nobodyIsAskedBeforeTheGoroutineHasBeenThereForAWhile() {
     kernel.sleeps(m);
