@@ -160,8 +160,9 @@ public final class Sched {
     this.mount = knobs.leanMount() ? LeanMount.orJdks() : new JdkMount("gloom.mount=jdk is set");
     this.exitOnPanic = knobs.exitOnPanic();
     this.fatal = new Fatal(this, knobs.haltOnBug());
-    this.sharing = new Trial(clock.nanoTime(), 1_000_000_000, 0);
-    this.apart = new Trial(clock.nanoTime(), 256_000_000, 200_000);
+    this.sharing = new Trial(clock.nanoTime(), Trial.LONGEST_SHARING_PAUSE_NANOS, 0);
+    this.apart =
+        new Trial(clock.nanoTime(), Trial.LONGEST_APART_PAUSE_NANOS, Trial.APART_COLD_STEPS);
     Meeting.init();
     this.keepsAll = knobs.keepsAll();
     this.registry = keepsAll ? new StrongRegistry() : new WeakRegistry();

@@ -44,6 +44,15 @@ final class Trial {
   /// In a longer time without a look, sysmon was asleep or the process was held up.
   private static final long LONGEST_NANOS = 20_000_000;
 
+  /// The longest pauses. Pairs that try in vain lose a hundredth of their time at most, and may be
+  /// near each other again a moment later.
+  static final long LONGEST_SHARING_PAUSE_NANOS = 1_000_000_000;
+
+  static final long LONGEST_APART_PAUSE_NANOS = 256_000_000;
+
+  /// In so many steps the JVM has compiled all of {@link Meeting}.
+  static final long APART_COLD_STEPS = 200_000;
+
   /// After so long without a look, since there was nothing to do, it is tried anew.
   private static final long IDLE_NANOS = 100_000_000;
 

@@ -266,13 +266,7 @@ final class PreemptProgram {
   /// seconds.
   private static void request(int times) throws Exception {
     var stop = new AtomicBoolean();
-    Goroutine others =
-        Gloom.go(
-            () -> {
-              while (!stop.get()) {
-                Thread.sleep(1);
-              }
-            });
+    Goroutine others = wakesAndSleeps(stop);
     if (times > 0) {
       System.out.println("long=" + millis(times) / times);
     }
@@ -287,6 +281,16 @@ final class PreemptProgram {
     System.out.println("median=" + Arrays.stream(millis).sorted().toArray()[2]);
   }
 
+  /// Somebody who waits for a processor again and again, until `stop`.
+  private static Goroutine wakesAndSleeps(AtomicBoolean stop) {
+    return Gloom.go(
+        () -> {
+          while (!stop.get()) {
+            Thread.sleep(1);
+          }
+        });
+  }
+
   private static long millis(int times) throws Exception {
     long start = System.nanoTime();
     Gloom.run(() -> DONE[0].set(compute(times * 100_000_000)));
@@ -296,13 +300,7 @@ final class PreemptProgram {
   /// Adaptive: nor is one that computes, waits for more to do, and goes on in the same activation.
   private static void worker() throws Exception {
     var stop = new AtomicBoolean();
-    Goroutine others =
-        Gloom.go(
-            () -> {
-              while (!stop.get()) {
-                Thread.sleep(1);
-              }
-            });
+    Goroutine others = wakesAndSleeps(stop);
     var jobs = new SynchronousQueue<Integer>();
     var results = new SynchronousQueue<Long>();
     Goroutine worker = Gloom.go(() -> work(jobs, results));
